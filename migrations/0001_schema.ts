@@ -10,7 +10,7 @@ const all = async (db: Kysely<unknown>, statements: readonly string[]): Promise<
  * the last one. `heads` are runs of events that differ in the number of their metadata only: [how many, type, before, number of the first,
  * after]; the metadata are before || number || after, or `before` alone where the number is null. `body` are the JSON texts of the events one
  * behind the other, `lengths` their bytes: as they are if `bytes` is null, otherwise compressed to one frame of zstd, and `bytes` is their size before
- * that (`src/log/postgres/body.ts`).
+ * that (`src/eventstore/log/postgres/body.ts`).
  *
  * External storage: compression would cost more time than the writing. No statistics: they would keep samples of what is erased. By default a
  * table is vacuumed once a fifth of its rows is dead: in a large log that is erased content of years. Frequent vacuums are cheap: they skip

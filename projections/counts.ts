@@ -1,7 +1,7 @@
-import type { WriteStatement } from '../src/engine/projection.ts'
+import type { WriteStatement } from '../src/eventstore/engine/projection.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { jsons, uuids } from '../src/postgres/arrays.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import { jsons, uuids } from '../src/eventstore/postgres/arrays.ts'
 import { byKey } from './support/sql.ts'
 import { countsTable } from '../src/tables/main.ts'
 

@@ -1,6 +1,6 @@
-import { projectionOf } from '../src/engine/projection.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { uuids } from '../src/postgres/arrays.ts'
+import { projectionOf } from '../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import { uuids } from '../src/eventstore/postgres/arrays.ts'
 import { byKey } from './support/sql.ts'
 import { feedTable } from '../src/tables/main.ts'
 

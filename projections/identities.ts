@@ -1,7 +1,7 @@
 import type { IdentityType } from '../src/contract/user.ts'
-import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
 import { identityId } from '../src/base/ids.ts'
-import type { IdentityEvent, ProviderData, UserEvent } from '../src/user/events.ts'
+import type { IdentityEvent, ProviderData, UserEvent } from '../src/server/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { identitiesTable, removedIdentitiesTable } from '../src/tables/main.ts'
 

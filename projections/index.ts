@@ -1,5 +1,5 @@
-import { type Group, MAIN, schemaOf } from '../src/engine/group.ts'
-import type { AnyEvent } from '../src/events.ts'
+import { type Group, MAIN, schemaOf } from '../src/eventstore/engine/group.ts'
+import type { AnyEvent } from '../src/server/events.ts'
 import { feed } from './feed.ts'
 import { identities } from './identities.ts'
 import { invites } from './invites.ts'
@@ -20,9 +20,9 @@ import { users } from './users.ts'
 
 /**
  * Events that take no rights away. A crash of PostgreSQL may lose the rows that they wrote, until these are written again from the log: in
- * between nobody can read more than they may. A batch with any other event is committed durably (`src/engine/apply.ts`).
+ * between nobody can read more than they may. A batch with any other event is committed durably (`src/eventstore/engine/apply.ts`).
  *
- * What admits this, and that reads wait after a crash (`src/engine/caught-up.ts`), is a figure: with every batch committed durably, batch-ingest
+ * What admits this, and that reads wait after a crash (`src/eventstore/engine/caught-up.ts`), is a figure: with every batch committed durably, batch-ingest
  * came to 0.76 of its rate, message-put to 0.85, and message-put-one to 0.89. These are medians of 21 or 22 turns with and without, on two cores that
  * were shared with others, so that single turns gave 0.4 to 2.2; over the three rows the mean is 0.86 ± 0.05.
  */

@@ -1,5 +1,5 @@
-import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { NamespaceEvent } from '../src/namespace/events.ts'
+import { type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
+import type { NamespaceEvent } from '../src/server/namespace/events.ts'
 import type { Role } from '../src/contract/namespaces.ts'
 import { literal } from './support/changed-rows.ts'
 import { invitesTable } from '../src/tables/main.ts'

@@ -1,7 +1,7 @@
-import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eventstore/engine/projection.ts'
 import { messageId } from '../src/base/ids.ts'
-import { int8s, uuids } from '../src/postgres/arrays.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
+import { int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
   NO_PARTS,
   type PartsHead,
@@ -9,9 +9,9 @@ import {
   headOfText,
   partsHeadLine,
   textHeadLine,
-} from '../src/trace/messages/heads.ts'
-import { factsLine } from '../src/trace/messages/facts.ts'
-import { headsOf, partIndex, timestampIn } from '../src/trace/messages/message.ts'
+} from '../src/server/trace/messages/heads.ts'
+import { factsLine } from '../src/server/trace/messages/facts.ts'
+import { headsOf, partIndex, timestampIn } from '../src/server/trace/messages/message.ts'
 import {
   type AddedEvent,
   type Block,

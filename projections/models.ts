@@ -1,8 +1,8 @@
-import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/engine/projection.ts'
+import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
 import type { Model } from '../src/contract/models.ts'
-import type { ModelsEvent } from '../src/models/events.ts'
-import { normalizeModelId } from '../src/models/normalized-id.ts'
-import { texts } from '../src/postgres/arrays.ts'
+import type { ModelsEvent } from '../src/server/models/events.ts'
+import { normalizeModelId } from '../src/server/models/normalized-id.ts'
+import { texts } from '../src/eventstore/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
 import { modelProvidersTable, modelsTable } from '../src/tables/main.ts'
 

@@ -1,6 +1,6 @@
-import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
+import { type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
 import type { NamespaceType } from '../src/contract/namespaces.ts'
-import type { ClaimedBy, NamespaceEvent } from '../src/namespace/events.ts'
+import type { ClaimedBy, NamespaceEvent } from '../src/server/namespace/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { namespacesTable } from '../src/tables/main.ts'
 

@@ -1,7 +1,7 @@
-import type { Client } from '../src/engine/checkpoint.ts'
-import { projectionOf } from '../src/engine/projection.ts'
-import { streamIdOf } from '../src/engine/stream.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
+import type { Client } from '../src/eventstore/engine/checkpoint.ts'
+import { projectionOf } from '../src/eventstore/engine/projection.ts'
+import { streamIdOf } from '../src/eventstore/engine/stream.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
 import { obsoleteRowsTable } from '../src/tables/main.ts'
 
 /** The incarnation before which rows are obsolete, by trace id: the revision of the newest deletion, or of the first restated message of an erased past. */

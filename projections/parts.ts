@@ -1,8 +1,8 @@
-import { type DecodedEvent, projectionOf } from '../src/engine/projection.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { headOfPart, partHeadLine } from '../src/trace/messages/heads.ts'
-import { partIndex } from '../src/trace/messages/message.ts'
-import { type StoredPart, partText } from '../src/trace/messages/part.ts'
+import { type DecodedEvent, projectionOf } from '../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import { headOfPart, partHeadLine } from '../src/server/trace/messages/heads.ts'
+import { partIndex } from '../src/server/trace/messages/message.ts'
+import { type StoredPart, partText } from '../src/server/trace/messages/part.ts'
 import { PRESENT_INCARNATION, required } from './support/sql.ts'
 import { messagePartsTable } from '../src/tables/main.ts'
 

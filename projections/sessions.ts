@@ -1,5 +1,5 @@
-import { type WriteStatement, projectionOf } from '../src/engine/projection.ts'
-import type { SessionEvent } from '../src/session/events.ts'
+import { type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
+import type { SessionEvent } from '../src/server/session/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { sessionsTable } from '../src/tables/main.ts'
 

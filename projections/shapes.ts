@@ -4,12 +4,12 @@ import {
   type Sender,
   type WriteStatement,
   projectionOf,
-} from '../src/engine/projection.ts'
-import { int4s, uuids } from '../src/postgres/arrays.ts'
+} from '../src/eventstore/engine/projection.ts'
+import { int4s, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { SessionShape } from '../src/contract/trace.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '../src/trace/kept-shape.ts'
-import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/trace/messages/message-facts.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '../src/server/trace/kept-shape.ts'
+import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/server/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { type Counted, deleteCounts, writeCounted } from './counts.ts'
 import { countsTable, listOrder, shapeStatesTable } from '../src/tables/main.ts'

@@ -1,6 +1,6 @@
-import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/engine/projection.ts'
-import type { TraceEvent } from '../src/trace/events.ts'
-import { uuids } from '../src/postgres/arrays.ts'
+import { projectionOf, type DecodedEvent, type WriteStatement } from '../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import { uuids } from '../src/eventstore/postgres/arrays.ts'
 import { sizesTable } from '../src/tables/main.ts'
 
 type Created = { readonly namespaceId: string; bytes: number }

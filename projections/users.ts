@@ -1,5 +1,5 @@
-import { projectionOf } from '../src/engine/projection.ts'
-import type { UserEvent } from '../src/user/events.ts'
+import { projectionOf } from '../src/eventstore/engine/projection.ts'
+import type { UserEvent } from '../src/server/user/events.ts'
 import { type ChangedRows, change, changedRows, literal } from './support/changed-rows.ts'
 import { usersTable } from '../src/tables/main.ts'
 

@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parse } from 'yaml'
-import { readConfig } from '../src/config.ts'
-import { newHostCheck } from '../src/http/host.ts'
-import { readSigner } from '../src/proof/keys.ts'
-import { inFolder } from './embedded/support.ts'
+import { readConfig } from '../src/server/config.ts'
+import { newHostCheck } from '../src/server/http/host.ts'
+import { readSigner } from '../src/server/proof/keys.ts'
+import { inFolder } from './eventstore/embedded/support.ts'
 
 const test = suite('the container files')
 

@@ -6,34 +6,43 @@ import * as assert from 'uvu/assert'
 const test = suite('layers')
 const root = join(import.meta.dirname, '..')
 
+/** The houses of `src`, with what each may import. `projections` belongs to the server; `main.ts` starts the command line. */
+const houses: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  cli: ['base'],
+  contract: ['base'],
+  transcript: ['base', 'contract'],
+  eventstore: ['base'],
+  tables: ['eventstore', 'contract'],
+  server: ['base', 'contract', 'transcript', 'eventstore', 'tables', 'projections'],
+  projections: ['base', 'contract', 'eventstore', 'tables', 'server'],
+  client: ['base', 'cli', 'contract', 'transcript'],
+  commands: ['base', 'cli', 'contract', 'eventstore', 'projections', 'server', 'client'],
+  'main.ts': ['cli', 'commands'],
+}
+
 /**
- * The layers, from the lowest up, each with its modules: a file imports from its own module, from others of its layer, and from those of lower
- * layers. A module is a folder of `src`, a file directly in it, or a folder at the top.
+ * The rooms of the two houses that have many, in layers from the lowest up: a file imports from its own room, from others of its layer, and from those
+ * of lower layers. A room is a folder of the house, or a file directly in it.
  */
 const layers: readonly (readonly string[])[] = [
-  ['base'],
-  ['cli'],
-  ['postgres', 'contract'],
-  ['tables', 'transcript'],
-  ['pages'],
-  ['log', 'embedded', 'backup'],
-  ['engine'],
-  ['http'],
-  ['user', 'session', 'namespace', 'models', 'trace', 'events.ts', 'effects.ts', 'projections'],
-  ['feed', 'history', 'search', 'signin', 'summary', 'erasure', 'retention'],
-  ['export', 'proof', 'web', 'mcp'],
-  ['realtime', 'health'],
-  ['config.ts'],
-  ['app.ts', 'service', 'sync', 'tail', 'scripts of pages'],
-  ['commands'],
-  ['main.ts'],
+  ['eventstore/postgres'],
+  ['eventstore/log', 'eventstore/embedded', 'eventstore/backup'],
+  ['eventstore/engine'],
+  ['server/pages', 'server/http'],
+  [
+    ...['server/user', 'server/session', 'server/namespace', 'server/models', 'server/trace'],
+    ...['server/events.ts', 'server/effects.ts', 'projections'],
+  ],
+  [
+    ...['server/feed', 'server/history', 'server/search', 'server/signin', 'server/summary'],
+    ...['server/erasure', 'server/retention'],
+  ],
+  ['server/export', 'server/proof', 'server/web', 'server/mcp'],
+  ['server/realtime', 'server/health'],
+  ['server/config.ts'],
+  ['server/service', 'scripts of pages'],
 ]
-
-/** Arrows between modules that close a circle, each with its reason. */
-const circular: { readonly [arrow: string]: string } = {
-  'app.ts -> service':
-    'the type of what the routes need, which is all that a service has opened; the service starts the app',
-}
 
 const IMPORT = /^(?:import|export) [^;]*?from '(\.[^']+)'/gm
 /** Also one that is loaded when it is needed. */
@@ -41,12 +50,16 @@ const LATE_IMPORT = /import\(.(\.[^)]+).\)/g
 
 const ANY_IMPORT = /^(?:import|export) [^;]*?from '([^']+)'/gm
 
-const moduleOf = (file: string): string => {
-  if (file.startsWith('src/pages/client/')) return 'scripts of pages'
-  const [top = '', second = ''] = file.split('/')
-  return top === 'src' ? second : top
+const houseOf = (file: string): string => {
+  const [top = '', house = ''] = file.split('/')
+  return top === 'src' ? house : top
 }
-const layerOf = (file: string): number => layers.findIndex((modules) => modules.includes(moduleOf(file)))
+const roomOf = (file: string): string => {
+  if (file.startsWith('src/server/pages/client/')) return 'scripts of pages'
+  const house = houseOf(file)
+  return house === 'server' || house === 'eventstore' ? `${house}/${file.split('/')[2]}` : house
+}
+const layerOf = (file: string): number => layers.findIndex((rooms) => rooms.includes(roomOf(file)))
 
 const files = globSync(['src/**/*.ts', 'projections/**/*.ts'], { cwd: root, exclude: ['**/*.d.ts'] }).sort()
 const imports = files.flatMap((file) =>
@@ -56,25 +69,25 @@ const imports = files.flatMap((file) =>
   })),
 )
 
-test('every folder of src is in a layer', () => {
-  const modules = new Set(files.map(moduleOf))
-  assert.equal([...modules].filter((module) => !layers.flat().includes(module)).sort(), [])
-  assert.equal(
-    layers.flat().filter((module) => !modules.has(module)),
-    [],
-  )
+test('every folder of src is a house, and every room of the server and the event store is in a layer', () => {
+  assert.equal([...new Set(files.map(houseOf))].sort(), Object.keys(houses).sort())
+  const rooms = new Set(files.map(roomOf).filter((room) => !(room in houses) || room === 'projections'))
+  assert.equal([...rooms].sort(), layers.flat().sort())
 })
 
-test('no file imports from a higher layer', () => {
+test('a house imports what it may, and nothing else but libraries and the version of the package', () => {
+  const found = imports.filter(({ file, imported }) => {
+    const house = houseOf(file)
+    return houseOf(imported) !== house && imported !== 'package.json' && !houses[house]!.includes(houseOf(imported))
+  })
+  assert.equal(found, [])
+})
+
+test('no file imports from a higher layer of its house', () => {
   const found = imports
-    .filter(({ file, imported }) => layerOf(imported) > layerOf(file))
+    .filter(({ file, imported }) => layerOf(file) >= 0 && layerOf(imported) > layerOf(file))
     .map(({ file, imported }) => `${file} -> ${imported}`)
   assert.equal([...new Set(found)].sort(), [])
-})
-
-test('base imports nothing but itself and libraries', () => {
-  const found = imports.filter(({ file, imported }) => moduleOf(file) === 'base' && moduleOf(imported) !== 'base')
-  assert.equal(found, [{ file: 'src/base/version.ts', imported: 'package.json' }])
 })
 
 /** Takes away what imports nothing that is left, until nothing changes: what is then left imports itself, by others. */
@@ -88,10 +101,10 @@ const circles = (arrows: readonly { readonly from: string; readonly to: string }
   return left.map(({ from, to }) => `${from} -> ${to}`)
 }
 
-test('folders do not import each other in circles', () => {
+test('rooms do not import each other in circles', () => {
   const arrows = imports
-    .map(({ file, imported }) => ({ from: moduleOf(file), to: moduleOf(imported) }))
-    .filter(({ from, to }) => from !== to && !(`${from} -> ${to}` in circular))
+    .map(({ file, imported }) => ({ from: roomOf(file), to: roomOf(imported) }))
+    .filter(({ from, to }) => from !== to)
   assert.equal([...new Set(circles(arrows))], [])
 })
 
@@ -105,13 +118,10 @@ test('files do not import each other in circles, not even for a type', () => {
   assert.equal(circles([...imports.map(({ file, imported }) => ({ from: file, to: imported })), ...late]), [])
 })
 
-test('the client knows the service by its contract only, and that by its types', () => {
-  const allowed = new Set(['sync', 'contract', 'transcript', 'cli', 'base'])
-  const found = imports.filter(({ file, imported }) => moduleOf(file) === 'sync' && !allowed.has(moduleOf(imported)))
-  assert.equal(found, [])
-  const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\//m
+test('the client knows the contract by its types only', () => {
+  const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\/(?!realtime-client\/)/m
   assert.equal(
-    files.filter((file) => moduleOf(file) === 'sync' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
+    files.filter((file) => houseOf(file) === 'client' && atRunTime.test(readFileSync(join(root, file), 'utf8'))),
     [],
     'these load it',
   )
@@ -120,18 +130,18 @@ test('the client knows the service by its contract only, and that by its types',
 test('the scripts of pages are files of their own, clients of the service, and know the contract by its types only', () => {
   const allowed = ['scripts of pages', 'contract']
   const found = imports.filter(
-    ({ file, imported }) => moduleOf(file) === 'scripts of pages' && !allowed.includes(moduleOf(imported)),
+    ({ file, imported }) => roomOf(file) === 'scripts of pages' && !allowed.includes(roomOf(imported)),
   )
   assert.equal(found, [])
   const atRunTime = /^(?:import (?!type )|export )(?:(?! from )[^;])*? from '[^']*\/contract\/(?!realtime-client\/)/m
-  const scripts = files.filter((file) => moduleOf(file) === 'scripts of pages')
+  const scripts = files.filter((file) => roomOf(file) === 'scripts of pages')
   assert.equal(
     scripts.filter((file) => atRunTime.test(readFileSync(join(root, file), 'utf8'))),
     [],
     'these load it',
   )
   assert.equal(
-    imports.filter(({ file, imported }) => moduleOf(imported) === 'scripts of pages' && !scripts.includes(file)),
+    imports.filter(({ file, imported }) => roomOf(imported) === 'scripts of pages' && !scripts.includes(file)),
     [],
     'nothing else imports them',
   )
@@ -143,21 +153,25 @@ test('HTML is made by the template of the transcript, in transcripts and pages',
     const source = readFileSync(join(root, file), 'utf8')
     return makesHtml.test(source.replaceAll(/^ *(?:\/\*\*|\*|\/\/).*$/gm, '')) && !source.includes('/markup.ts')
   })
-  assert.equal(found, ['src/sync/watch/service/launchd.ts', 'src/transcript/html/markup.ts'], 'a property list is XML')
-  const modules = new Set(
-    imports.filter(({ imported }) => imported.endsWith('/markup.ts')).map(({ file }) => moduleOf(file)),
+  assert.equal(
+    found,
+    ['src/client/watch/service/launchd.ts', 'src/transcript/html/markup.ts'],
+    'a property list is XML',
   )
-  assert.equal([...modules].sort(), ['pages', 'sync', 'transcript'])
+  const rooms = new Set(
+    imports.filter(({ imported }) => imported.endsWith('/markup.ts')).map(({ file }) => roomOf(file)),
+  )
+  assert.equal([...rooms].sort(), ['client', 'server/pages', 'transcript'])
 })
 
 test('transcripts stand on base files, on the types of the contract, and on libraries that run in a browser', () => {
   const libraries = new Set(['markdown-it', 'diff', 'anser'])
   const found = files
-    .filter((file) => moduleOf(file) === 'transcript')
+    .filter((file) => roomOf(file) === 'transcript')
     .flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(ANY_IMPORT)]
         .filter(([statement, path = '']) => {
-          const module = path.startsWith('.') ? moduleOf(normalize(join(dirname(file), path))) : undefined
+          const module = path.startsWith('.') ? roomOf(normalize(join(dirname(file), path))) : undefined
           if (module === 'contract') return !statement.startsWith('import type ')
           if (module !== undefined) return module !== 'transcript' && module !== 'base'
           return !libraries.has(path) && !path.startsWith('highlight.js/')

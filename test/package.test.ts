@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inFolder } from './embedded/support.ts'
+import { inFolder } from './eventstore/embedded/support.ts'
 import { type Program, start, startService } from './commands/support/processes.ts'
 import { newUser } from './commands/support/user.ts'
 

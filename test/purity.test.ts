@@ -34,12 +34,13 @@ const reached = (file: string, seen = new Set<string>()): ReadonlySet<string> =>
 }
 
 /** What is around the core: requests, tables, and what is read from them. */
-const AROUND = /^(?:projections|src\/(?:http|postgres))\/|[/-](?:queries|reads|rows|routes|views)\.ts$/
+const AROUND =
+  /^(?:projections|src\/(?:server\/http|eventstore\/postgres))\/|[/-](?:queries|reads|rows|routes|views)\.ts$/
 
-// `engine/decide.ts` runs decisions, it is none.
-const files = globSync('src/{*,trace/messages}/{events,decide,decide-*}.ts', {
+// `eventstore/engine/decide.ts` runs decisions, it is none.
+const files = globSync('src/server/{*,trace/messages}/{events,decide,decide-*}.ts', {
   cwd: root,
-  exclude: ['src/engine/*'],
+  exclude: ['src/eventstore/engine/*'],
 }).sort()
 
 test('files of events and decisions are found', () => assert.ok(files.length >= 8))

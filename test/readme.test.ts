@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { loadProgram } from '../src/commands/program.ts'
-import { Environment } from '../src/config.ts'
-import { defaultDataDir } from '../src/embedded/default-data-dir.ts'
+import { Environment } from '../src/server/config.ts'
+import { defaultDataDir } from '../src/eventstore/embedded/default-data-dir.ts'
 
 const test = suite('README')
 const root = join(import.meta.dirname, '..')

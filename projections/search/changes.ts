@@ -1,5 +1,5 @@
-import type { DecodedEvent } from '../../src/engine/projection.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { TRACE_ITSELF } from '../../src/tables/search.ts'
 
 /** Why a row is to be written: the position of an event and its time, and whether it adds the row or changes it. */

@@ -1,8 +1,8 @@
-import { placeToken, tokensOfValues, valuesOfMessage } from '../../src/trace/tokens/filter-tokens.ts'
-import { type AddHashes, type HashOf, newHashes, newTextHashes } from '../../src/trace/tokens/hashes.ts'
-import { textsOfMessage } from '../../src/trace/tokens/message-texts.ts'
-import type { SearchedText } from '../../src/trace/tokens/searched-text.ts'
-import { type MessageRow, storedMessage } from '../../src/trace/tokens/stored-rows.ts'
+import { placeToken, tokensOfValues, valuesOfMessage } from '../../src/server/trace/tokens/filter-tokens.ts'
+import { type AddHashes, type HashOf, newHashes, newTextHashes } from '../../src/server/trace/tokens/hashes.ts'
+import { textsOfMessage } from '../../src/server/trace/tokens/message-texts.ts'
+import type { SearchedText } from '../../src/server/trace/tokens/searched-text.ts'
+import { type MessageRow, storedMessage } from '../../src/server/trace/tokens/stored-rows.ts'
 
 /** The maximum number of hashes of a message; the rest is ignored. */
 const MOST_HASHES = 100_000

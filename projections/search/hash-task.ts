@@ -1,5 +1,5 @@
 import { lowerThreadPriority } from '../../src/base/threads.ts'
-import type { MessageRow } from '../../src/trace/tokens/stored-rows.ts'
+import type { MessageRow } from '../../src/server/trace/tokens/stored-rows.ts'
 import { type Hasher, hashesOfMessages, newHasher } from './hash-messages.ts'
 
 lowerThreadPriority()

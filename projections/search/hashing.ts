@@ -1,7 +1,7 @@
 import { Tinypool } from 'tinypool'
 import { moduleUrl } from '../../src/base/threads.ts'
 import { newYielding } from '../../src/base/yielding.ts'
-import type { MessageRow } from '../../src/trace/tokens/stored-rows.ts'
+import type { MessageRow } from '../../src/server/trace/tokens/stored-rows.ts'
 import { type Hasher, hashesInSteps, newHasher } from './hash-messages.ts'
 import type { HashTask } from './hash-task.ts'
 

@@ -1,6 +1,6 @@
-import type { ReadRows } from '../../src/engine/projection.ts'
-import { filterToken, placeToken, tokensOfValues, valuesOfTrace } from '../../src/trace/tokens/filter-tokens.ts'
-import { type HashOf, type KeyRow, keyStatement } from '../../src/trace/tokens/hashes.ts'
+import type { ReadRows } from '../../src/eventstore/engine/projection.ts'
+import { filterToken, placeToken, tokensOfValues, valuesOfTrace } from '../../src/server/trace/tokens/filter-tokens.ts'
+import { type HashOf, type KeyRow, keyStatement } from '../../src/server/trace/tokens/hashes.ts'
 import {
   type MessageRow,
   type TraceRow,
@@ -8,8 +8,8 @@ import {
   timeOf,
   tracesStatement,
   tracesValues,
-} from '../../src/trace/tokens/stored-rows.ts'
-import { allPlaces, textsOfTrace } from '../../src/trace/tokens/searched-text.ts'
+} from '../../src/server/trace/tokens/stored-rows.ts'
+import { allPlaces, textsOfTrace } from '../../src/server/trace/tokens/searched-text.ts'
 import type { Reason } from './changes.ts'
 import { type Hasher, addText, newHasher, sortedHashes } from './hash-messages.ts'
 import { TRACE_ITSELF } from '../../src/tables/search.ts'

@@ -1,6 +1,6 @@
-import { type Portion, projectionOf, type Sender, type WriteStatement } from '../../src/engine/projection.ts'
-import { int4s, int8s, joinedInt4s, uuids } from '../../src/postgres/arrays.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import { type Portion, projectionOf, type Sender, type WriteStatement } from '../../src/eventstore/engine/projection.ts'
+import { int4s, int8s, joinedInt4s, uuids } from '../../src/eventstore/postgres/arrays.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import {
   type Changes,
   historyErased,

@@ -1,4 +1,4 @@
-import type { ReadRows, Sender } from '../../src/engine/projection.ts'
+import type { ReadRows, Sender } from '../../src/eventstore/engine/projection.ts'
 import { createSegment, segmentName, segmentsStatement, startsOf, unindexedStatement } from '../../src/tables/search.ts'
 
 /** The first positions of all segments, the newest first. */

@@ -1,8 +1,8 @@
-import type { DecodedEvent } from '../../src/engine/projection.ts'
-import type { JoinedTexts } from '../../src/postgres/arrays.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
-import { headOfPart, partHeadLine } from '../../src/trace/messages/heads.ts'
-import { partTextBytes, partTexts } from '../../src/trace/messages/part.ts'
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { JoinedTexts } from '../../src/eventstore/postgres/arrays.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
+import { headOfPart, partHeadLine } from '../../src/server/trace/messages/heads.ts'
+import { partTextBytes, partTexts } from '../../src/server/trace/messages/part.ts'
 import { inBlock } from '../../src/tables/main.ts'
 
 /** A row of `message_blocks`, to which messages are still added. All of them are of one append and have the same time. */

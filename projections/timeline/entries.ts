@@ -1,5 +1,5 @@
-import type { DecodedEvent } from '../../src/engine/projection.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { type Erasing, deletionData } from './recorded-entries.ts'
 import { MESSAGES_UPSERTED } from '../../src/tables/timeline.ts'
 

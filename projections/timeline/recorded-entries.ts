@@ -1,5 +1,5 @@
-import type { DecodedEvent, WriteStatement } from '../../src/engine/projection.ts'
-import type { PastEntry, TraceEvent } from '../../src/trace/events.ts'
+import type { DecodedEvent, WriteStatement } from '../../src/eventstore/engine/projection.ts'
+import type { PastEntry, TraceEvent } from '../../src/server/trace/events.ts'
 import { entriesTable } from '../../src/tables/timeline.ts'
 
 /** An event that erases all earlier events of its trace. */

@@ -1,5 +1,5 @@
-import type { Client } from '../../src/engine/checkpoint.ts'
-import { streamIdOf } from '../../src/engine/stream.ts'
+import type { Client } from '../../src/eventstore/engine/checkpoint.ts'
+import { streamIdOf } from '../../src/eventstore/engine/stream.ts'
 
 const CHUNK_ROWS = 500
 const CHUNK_TRACES = 500

@@ -1,6 +1,6 @@
-import { projectionOf, type WriteStatement } from '../../src/engine/projection.ts'
-import type { NamespaceEvent } from '../../src/namespace/events.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import { projectionOf, type WriteStatement } from '../../src/eventstore/engine/projection.ts'
+import type { NamespaceEvent } from '../../src/server/namespace/events.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { required } from '../support/sql.ts'
 import {
   type Changes,

@@ -1,6 +1,6 @@
 /**
  * A Map of at most `maxSize` entries, however large they are: a new one drops the oldest. Setting a key again keeps its place
- * in the order. (`engine/sized-cache.ts` bounds the total size of its values.)
+ * in the order. (`eventstore/engine/sized-cache.ts` bounds the total size of its values.)
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxSize: number

@@ -28,7 +28,7 @@ export type Permit = {
 /** Called when the holder of a permit has to yield; the permit is released already. */
 type Yield = (reason: Busy) => void
 
-/** What all clients of a node hold of one kind, such as bytes of memory. `http/README.md` has the rules. */
+/** What all clients of a node hold of one kind, such as bytes of memory. `server/http/README.md` has the rules. */
 export type Permits = {
   readonly capacity: number
   /**

@@ -1,5 +1,5 @@
 import type { CommanderError } from 'commander'
-import { escapeControls, escapeControlsInLines } from './escape.ts'
+import { escapeControls, escapeControlsInLines } from '../base/escape.ts'
 import { Interrupted } from './interrupt.ts'
 import { io } from './io.ts'
 

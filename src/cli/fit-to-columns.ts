@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { escapeControls } from './escape.ts'
+import { escapeControls } from '../base/escape.ts'
 
 const clusters = new Intl.Segmenter()
 

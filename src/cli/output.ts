@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type InspectColor, styleText } from 'node:util'
 import { io } from './io.ts'
-import { escapeControls, escapeControlsInLines } from './escape.ts'
+import { escapeControls, escapeControlsInLines } from '../base/escape.ts'
 
 // "Print" writes results to stdout, "say" everything else to stderr. `writeOut` writes without escaping, `runCommand` reports why a
 // command has failed, and a reporter (`sync/report/`) reports the progress of an upload.

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width'
-import { escapeControls } from './escape.ts'
+import { escapeControls } from '../base/escape.ts'
 import { fitToColumns } from './fit-to-columns.ts'
 import { io } from './io.ts'
 import { type Line, printLines } from './output.ts'

@@ -1,9 +1,9 @@
 import { commandName } from '../cli/command-name.ts'
 import { errorMessage, exitCodes, UsageError } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
-import { newAccountClient } from '../sync/api/account.ts'
-import { RequestFailed } from '../sync/api/errors.ts'
-import { readCredentials, removeLogin, serversWithLogin } from '../sync/login/credentials.ts'
+import { newAccountClient } from '../client/api/account.ts'
+import { RequestFailed } from '../client/api/errors.ts'
+import { readCredentials, removeLogin, serversWithLogin } from '../client/login/credentials.ts'
 import type { ClientOptions } from './support/access.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 

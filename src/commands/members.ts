@@ -1,11 +1,11 @@
 import { requireAgreement } from '../cli/ask.ts'
 import { commandName } from '../cli/command-name.ts'
-import { escapeControls } from '../cli/escape.ts'
+import { escapeControls } from '../base/escape.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { printTable } from '../cli/table.ts'
-import type { Member, Role } from '../sync/api/namespaces.ts'
+import type { Member, Role } from '../client/api/namespaces.ts'
 import { type Access, type NamespaceAccess, explainNamespaceRefusal, openNamespace } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 

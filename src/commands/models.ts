@@ -1,11 +1,11 @@
 import { io } from '../cli/io.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { printLines } from '../cli/output.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../server/config.ts'
 import { newLogger } from '../base/logger.ts'
-import { NO_CATALOGUE } from '../models/settings.ts'
-import { SourceFailed } from '../models/source.ts'
-import { openService } from '../service/open.ts'
+import { NO_CATALOGUE } from '../server/models/settings.ts'
+import { SourceFailed } from '../server/models/source.ts'
+import { openService } from '../server/service/open.ts'
 import { findDatabaseUrl } from './support/database.ts'
 
 export const refresh = async (): Promise<number> => {

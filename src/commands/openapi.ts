@@ -1,8 +1,8 @@
-import { apiOf } from '../app.ts'
+import { apiOf } from '../server/service/app.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { writeOut } from '../cli/output.ts'
-import { readConfig } from '../config.ts'
-import { wholeDocument } from '../http/openapi.ts'
+import { readConfig } from '../server/config.ts'
+import { wholeDocument } from '../server/http/openapi.ts'
 
 /** Prints the OpenAPI document of a service with default settings. */
 export const print = async (): Promise<number> => {

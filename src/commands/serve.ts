@@ -3,9 +3,9 @@ import { commandName } from '../cli/command-name.ts'
 import { onEndOfNpm } from '../cli/end-of-npm.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../server/config.ts'
 import { type MinimalLogger, newLogger } from '../base/logger.ts'
-import { type Running, serve } from '../service/serve.ts'
+import { type Running, serve } from '../server/service/serve.ts'
 
 /** A stop that takes longer ends the process with exit code 1. */
 const STOP_TIMEOUT_MS = 9_000

@@ -1,7 +1,7 @@
 import { io } from '../cli/io.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
-import { requireLogin } from '../sync/login/connect.ts'
+import { requireLogin } from '../client/login/connect.ts'
 import type { Access } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 

@@ -4,21 +4,21 @@ import { commandName } from '../cli/command-name.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { printDocument, printLines } from '../cli/output.ts'
-import { stateDir } from '../sync/config.ts'
-import { notLoggedInError } from '../sync/login/connect.ts'
-import { readCredentials } from '../sync/login/credentials.ts'
-import { LOG_FILE } from '../sync/watch/log-file.ts'
-import { launchd } from '../sync/watch/service/launchd.ts'
-import { lastingCommand, lastingEnvironment } from '../sync/watch/service/program.ts'
+import { stateDir } from '../client/config.ts'
+import { notLoggedInError } from '../client/login/connect.ts'
+import { readCredentials } from '../client/login/credentials.ts'
+import { LOG_FILE } from '../client/watch/log-file.ts'
+import { launchd } from '../client/watch/service/launchd.ts'
+import { lastingCommand, lastingEnvironment } from '../client/watch/service/program.ts'
 import {
   NoServiceManager,
   type ServiceManager,
   type ServiceProgram,
   type ServiceStatus,
-} from '../sync/watch/service/service.ts'
-import { systemd } from '../sync/watch/service/systemd.ts'
-import { withoutManager } from '../sync/watch/service/service.ts'
-import { removeWatchLocks, runningWatcher, type Watcher } from '../sync/watch/watch-lock.ts'
+} from '../client/watch/service/service.ts'
+import { systemd } from '../client/watch/service/systemd.ts'
+import { withoutManager } from '../client/watch/service/service.ts'
+import { removeWatchLocks, runningWatcher, type Watcher } from '../client/watch/watch-lock.ts'
 import type { Access } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 

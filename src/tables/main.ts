@@ -222,11 +222,11 @@ export const countsTable = tableOf(
 /**
  * `ordinal` counts a trace's messages as they arrived. `incarnation` is that of the trace: rows of an earlier incarnation stay
  * until they are swept, and must not be shown. `added` and `revision` are the revisions of the first and the last event of the
- * message. `text_head` and `parts_head` are lines of `src/trace/messages/heads.ts`; `part_count` and `parts_length` belong to the head of
+ * message. `text_head` and `parts_head` are lines of `src/server/trace/messages/heads.ts`; `part_count` and `parts_length` belong to the head of
  * the parts.
  * `block` is the revision of a row in `message_blocks`; in its body the heads of the original parts begin at `heads_at`, their texts
  * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`. `facts` is a line of
- * `src/trace/messages/facts.ts` for the original parts.
+ * `src/server/trace/messages/facts.ts` for the original parts.
  */
 export const messagesTable = tableOf(
   'messages',
@@ -268,7 +268,7 @@ export const listOrder = (sequence: string, timestamp: string): string =>
  * The parts of new messages, in each row those of one or more messages of one append. `revision` is that of the first message's event,
  * `first` its ordinal. Rows never change. `body` is UTF-8: for each message the heads of its parts, then the parts as answers show them,
  * both separated by commas. A head has the end of its part, counted from the beginning of the message's first part, and a line of
- * `src/trace/messages/heads.ts`. All heads have the same length (`inBlock`).
+ * `src/server/trace/messages/heads.ts`. All heads have the same length (`inBlock`).
  */
 export const messageBlocksTable = tableOf(
   'message_blocks',
@@ -288,7 +288,7 @@ export const inBlock = { end: 9, head: 55 } as const
 /**
  * Parts that were changed after their message was added: each as it is now, or, at a position beyond `part_count`, as it was before it
  * was removed. `body` is the part as answers show it: `{"order", "type", "content"?}`; `head` is a line of
- * `src/trace/messages/heads.ts`, `fact` a word of `src/trace/messages/facts.ts`.
+ * `src/server/trace/messages/heads.ts`, `fact` a word of `src/server/trace/messages/facts.ts`.
  */
 export const messagePartsTable = tableOf(
   'message_parts',
@@ -304,7 +304,7 @@ export const messagePartsTable = tableOf(
   { constraint: 'primary key (trace_id, incarnation, ordinal, position)', storage: erasedFrom },
 )
 
-/** What is kept of the first messages of a trace to make its shape (`src/trace/kept-shape.ts`). Few messages need no row. */
+/** What is kept of the first messages of a trace to make its shape (`src/server/trace/kept-shape.ts`). Few messages need no row. */
 export const shapeStatesTable = tableOf(
   'shape_states',
   { trace_id: 'uuid primary key', up_to: 'int4 not null', state: 'text collate "C" not null' },

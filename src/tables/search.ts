@@ -4,7 +4,7 @@ import { tableOf } from './table.ts'
 /**
  * The search index: a row (`doc`) for each message, and a row with the ordinal -1 for each trace itself. `seq` is the position of the event
  * that added the row, `at` the time of the message, `place` the best of the places of its texts, as an index of `allPlaces`. `tokens` are
- * the hashes of the message's words and values, `of_trace` those of its trace's values (`../trace/tokens/`), so that a change of a
+ * the hashes of the message's words and values, `of_trace` those of its trace's values (`../server/trace/tokens`), so that a change of a
  * trace can be written without reading texts. Searches ignore rows of an earlier incarnation of the trace. `late` is 0 for a row that was
  * written with its event, else the number of the portion of the backlog that has added it.
  */

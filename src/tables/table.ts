@@ -1,4 +1,14 @@
-import { type JoinedTexts, bools, float8s, int4s, int8s, joinedTexts, jsons, texts, uuids } from '../postgres/arrays.ts'
+import {
+  type JoinedTexts,
+  bools,
+  float8s,
+  int4s,
+  int8s,
+  joinedTexts,
+  jsons,
+  texts,
+  uuids,
+} from '../eventstore/postgres/arrays.ts'
 
 /** Binary arrays by the type of their elements. */
 const arrays = {

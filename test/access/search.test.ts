@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { indexed, searchAs } from '../search/support/open-search.ts'
+import { indexed, searchAs } from '../server/search/support/open-search.ts'
 import { openTeam, callers, standingOf } from './team.ts'
 
 const test = suite('who finds what')

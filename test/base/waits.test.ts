@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
 import { orAborted } from '../../src/base/waits.ts'
-import { errorOf } from '../log/support/events.ts'
+import { errorOf } from '../eventstore/log/support/events.ts'
 
 test('orAborted settles like the promise, and leaves no listener at the signal', async () => {
   const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { groups, mainGroup, searchGroup } from '../../projections/index.ts'
-import { schemaOf } from '../../src/engine/group.ts'
+import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { onServer } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { messages } from './corpus.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { migrate } from '../../src/eventstore/postgres/migrate.ts'
 import { databaseUrl, dropDatabase, onServer } from '../support/database.ts'
 import { messages } from './corpus.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,6 @@
 import { mainGroup, searchGroup } from '../../projections/index.ts'
-import { schemaOf } from '../../src/engine/group.ts'
-import { columnsOfParts, partsText } from '../../src/trace/messages/stored-parts.ts'
+import { schemaOf } from '../../src/eventstore/engine/group.ts'
+import { columnsOfParts, partsText } from '../../src/server/trace/messages/stored-parts.ts'
 import { onServer, withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { ingest } from './ingest.ts'

@@ -1,13 +1,13 @@
 import { homedir } from 'node:os'
-import { agents } from '../../src/sync/agents/index.ts'
-import { findSessionFiles } from '../../src/sync/agents/session-files.ts'
-import { newApiClient } from '../../src/sync/api/client.ts'
-import { connect } from '../../src/sync/login/connect.ts'
-import { readRedactionOptions } from '../../src/sync/redaction/options.ts'
-import { keepHeapSmall, syncFiles } from '../../src/sync/upload/sync-files.ts'
-import { openSyncState } from '../../src/sync/state/sync-state.ts'
-import { newUploader } from '../../src/sync/state/uploader.ts'
-import { always } from '../../src/sync/upload/destination.ts'
+import { agents } from '../../src/client/agents/index.ts'
+import { findSessionFiles } from '../../src/client/agents/session-files.ts'
+import { newApiClient } from '../../src/client/api/client.ts'
+import { connect } from '../../src/client/login/connect.ts'
+import { readRedactionOptions } from '../../src/client/redaction/options.ts'
+import { keepHeapSmall, syncFiles } from '../../src/client/upload/sync-files.ts'
+import { openSyncState } from '../../src/client/state/sync-state.ts'
+import { newUploader } from '../../src/client/state/uploader.ts'
+import { always } from '../../src/client/upload/destination.ts'
 
 /** What the process says when it is done. `ms` is without the start of the process, `megabytes` its largest resident memory. */
 export type ClientRun = {

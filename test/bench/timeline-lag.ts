@@ -1,6 +1,6 @@
 import { timelineGroup } from '../../projections/index.ts'
-import { type Group, MAIN, schemaOf } from '../../src/engine/group.ts'
-import { locks } from '../../src/engine/schema.ts'
+import { type Group, MAIN, schemaOf } from '../../src/eventstore/engine/group.ts'
+import { locks } from '../../src/eventstore/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { type IngestOptions, ingest } from './ingest.ts'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { readScripts } from '../../src/pages/scripts.ts'
+import { readScripts } from '../../src/server/pages/scripts.ts'
 import { openConnection, rate, requestBytes } from './http.ts'
 import { type Named, type Setting, atMost, mean, percentile } from './measure.ts'
 import { type Visit, type Visited, withBrowser } from './web-browser.ts'

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { readRunningService } from '../../src/embedded/lock.ts'
+import { readRunningService } from '../../src/eventstore/embedded/lock.ts'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
 

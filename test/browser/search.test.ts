@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { indexed } from '../search/support/open-search.ts'
+import { indexed } from '../server/search/support/open-search.ts'
 import { browserSuite } from './support/browser-suite.ts'
 import { conversation, seedSession } from './support/seed.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inFolder } from '../embedded/support.ts'
+import { inFolder } from '../eventstore/embedded/support.ts'
 import { start } from '../commands/support/processes.ts'
 import { run } from '../commands/support/user.ts'
 

@@ -35,12 +35,12 @@ test('a timeout is shown in words', () => {
 /** Files that need another format. */
 const OTHER_FORMS: Readonly<Record<string, string>> = {
   'cli/time-text.ts': 'a log file, and the audit log in a pipe, need exact times',
-  'tail/message-lines.ts': 'messages show only the time, below a heading with the day',
+  'client/tail/message-lines.ts': 'messages show only the time, below a heading with the day',
 }
 
 test('no command formats times by itself', () => {
   const own = /\.to(?:ISO|UTC|Date|Time|LocaleDate|LocaleTime|GMT)String\(|DateTimeFormat/
-  const found = globSync('{cli,commands,sync,tail}/**/*.ts', { cwd: src }).filter((file) =>
+  const found = globSync('{cli,commands,client}/**/*.ts', { cwd: src }).filter((file) =>
     own.test(readFileSync(join(src, file), 'utf8')),
   )
   assert.equal(found.sort(), Object.keys(OTHER_FORMS))

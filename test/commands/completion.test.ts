@@ -8,7 +8,7 @@ import { fishScript } from '../../src/cli/completion/fish.ts'
 import { type Place, placesOf } from '../../src/cli/completion/places.ts'
 import { zshScript } from '../../src/cli/completion/zsh.ts'
 import { loadProgram } from '../../src/commands/program.ts'
-import { inFolder } from '../embedded/support.ts'
+import { inFolder } from '../eventstore/embedded/support.ts'
 import { runJson } from './support/documents.ts'
 import { newUser } from './support/user.ts'
 

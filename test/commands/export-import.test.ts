@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync, statSync, writeFileSync, cpSync 
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openDuties } from '../../src/sync/state/duties.ts'
+import { openDuties } from '../../src/client/state/duties.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { inWorld } from './support/world.ts'

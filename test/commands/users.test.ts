@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identityId } from '../../src/base/ids.ts'
-import { createIdentity } from '../../src/user/decide.ts'
+import { createIdentity } from '../../src/server/user/decide.ts'
 import { freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
 import { type App, openApp } from '../support/open-app.ts'

@@ -8,7 +8,7 @@ import { startDouble } from '../support/eventstoredb/server.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
-import { inFolder } from '../embedded/support.ts'
+import { inFolder } from '../eventstore/embedded/support.ts'
 import { start } from './support/processes.ts'
 import { type User, newUser } from './support/user.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { api } from '../../src/contract/api.ts'
-import { documentOf } from '../../src/http/openapi-document.ts'
+import { documentOf } from '../../src/server/http/openapi-document.ts'
 
 const test = suite('the contract')
 const file = new URL('api-digests.json', import.meta.url)

@@ -1,5 +1,5 @@
 import { suite } from 'uvu'
-import { inFolder } from '../embedded/support.ts'
+import { inFolder } from '../eventstore/embedded/support.ts'
 import { mountDisk } from './support/disk.ts'
 import { checkHistory } from './support/history.ts'
 import { worldOnDisk } from './support/world.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { inFolder } from '../embedded/support.ts'
+import { inFolder } from '../eventstore/embedded/support.ts'
 import { onServer } from '../support/database.ts'
 import { eventStoreUrlOf, logEnvironment } from '../support/log-place.ts'
 import { until } from '../support/until.ts'

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { allOf, inFolder } from '../embedded/support.ts'
+import { allOf, inFolder } from '../eventstore/embedded/support.ts'
 import { postgresPid, serveOn } from './support/service.ts'
 import { killAll, standStill } from './support/standstill.ts'
 import { assertWhole, moreBatches, newWriter, path } from './support/writers.ts'

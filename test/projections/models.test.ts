@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { models } from '../../projections/models.ts'
-import { putProvider, modelProviders, removeProvider } from '../../src/models/decide.ts'
+import { putProvider, modelProviders, removeProvider } from '../../src/server/models/decide.ts'
 import type { Model } from '../../src/contract/models.ts'
-import type { ModelProvider } from '../../src/models/events.ts'
+import type { ModelProvider } from '../../src/server/models/events.ts'
 import { type Model as ReadModel, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('models')

@@ -5,9 +5,9 @@ import { invites } from '../../projections/invites.ts'
 import { members } from '../../projections/members.ts'
 import { namespaces } from '../../projections/namespaces.ts'
 import { namespaceId } from '../../src/base/ids.ts'
-import type { PresentNamespace } from '../../src/namespace/decide.ts'
-import type { NamespaceEvent } from '../../src/namespace/events.ts'
-import { histories, people } from '../namespace/histories.ts'
+import type { PresentNamespace } from '../../src/server/namespace/decide.ts'
+import type { NamespaceEvent } from '../../src/server/namespace/events.ts'
+import { histories, people } from '../server/namespace/histories.ts'
 import { type Model, NOON, decodedEvents, openModels } from './support.ts'
 
 const test = suite('namespaces, members, invites')

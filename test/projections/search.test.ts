@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { schemaOf } from '../../src/engine/group.ts'
-import { rebuild } from '../../src/engine/rebuild.ts'
-import { newCodec } from '../../src/engine/codec.ts'
-import { formats } from '../../src/events.ts'
+import { schemaOf } from '../../src/eventstore/engine/group.ts'
+import { rebuild } from '../../src/eventstore/engine/rebuild.ts'
+import { newCodec } from '../../src/eventstore/engine/codec.ts'
+import { formats } from '../../src/server/events.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
-import { SEGMENT_ROWS, indexed, openSearch, smallSegments } from '../search/support/open-search.ts'
+import { SEGMENT_ROWS, indexed, openSearch, smallSegments } from '../server/search/support/open-search.ts'
 
 const test = suite('projections: search')
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import { traceId } from '../../src/base/ids.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('sizes of namespaces')

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { type DecodedEvent, type Projection } from '../../src/engine/projection.ts'
-import { applyBatch } from '../../src/engine/apply.ts'
-import type { Group } from '../../src/engine/group.ts'
-import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
+import { type DecodedEvent, type Projection } from '../../src/eventstore/engine/projection.ts'
+import { applyBatch } from '../../src/eventstore/engine/apply.ts'
+import type { Group } from '../../src/eventstore/engine/group.ts'
+import { ensureSchema, finishSchema } from '../../src/eventstore/engine/schema.ts'
 import { newId } from '../../src/base/ids.ts'
-import type { AnyEvent } from '../../src/events.ts'
-import { newApplyingClient } from '../../src/postgres/connect.ts'
+import type { AnyEvent } from '../../src/server/events.ts'
+import { newApplyingClient } from '../../src/eventstore/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)

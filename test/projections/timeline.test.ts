@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert'
 import { sweepTimeline } from '../../projections/timeline/sweep.ts'
 import { MESSAGES_UPSERTED } from '../../src/tables/timeline.ts'
 import { timeline } from '../../projections/timeline/timeline.ts'
-import type { DecodedEvent } from '../../src/engine/projection.ts'
-import type { AnyEvent } from '../../src/events.ts'
-import { NO_EARLIER, withDeletion, earlierFields } from '../../src/trace/earlier-deletions.ts'
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { AnyEvent } from '../../src/server/events.ts'
+import { NO_EARLIER, withDeletion, earlierFields } from '../../src/server/trace/earlier-deletions.ts'
 import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: the timeline')

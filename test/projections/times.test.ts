@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { messages } from '../../projections/messages.ts'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
-import type { TraceEvent } from '../../src/trace/events.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: when traces began and ended')

@@ -1,5 +1,5 @@
 import { identityId, sha256 } from '../../src/base/ids.ts'
-import { createIdentity } from '../../src/user/decide.ts'
+import { createIdentity } from '../../src/server/user/decide.ts'
 import type { App } from './open-app.ts'
 
 /** Adds another device to a user. Returns the id of its identity. */

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startPostgres } from '../../src/embedded/postgres.ts'
+import { startPostgres } from '../../src/eventstore/embedded/postgres.ts'
 import { databaseUrl, dropDatabase, onServer } from './database.ts'
 
 export type TestServer = {

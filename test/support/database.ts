@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { migrate } from '../../src/eventstore/postgres/migrate.ts'
 
 export type Database = {
   readonly url: string

@@ -1,6 +1,6 @@
 import { mainGroup } from '../../projections/index.ts'
-import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
-import { newClient, newPool } from '../../src/postgres/connect.ts'
+import { ensureSchema, finishSchema } from '../../src/eventstore/engine/schema.ts'
+import { newClient, newPool } from '../../src/eventstore/postgres/connect.ts'
 import { freshDatabase } from './database.ts'
 
 /** A node of a plan that was run, as PostgreSQL describes it. */

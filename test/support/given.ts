@@ -1,8 +1,14 @@
 import * as assert from 'uvu/assert'
-import { Rejected, type Rejection } from '../../src/engine/rejected.ts'
-import type { Actor } from '../../src/log/metadata.ts'
-import type { CheckRevision, Decision, DecisionWithResult, DomainEvent, StreamKind } from '../../src/engine/stream.ts'
-import { expectedOf } from '../../src/log/log.ts'
+import { Rejected, type Rejection } from '../../src/eventstore/engine/rejected.ts'
+import type { Actor } from '../../src/eventstore/log/metadata.ts'
+import type {
+  CheckRevision,
+  Decision,
+  DecisionWithResult,
+  DomainEvent,
+  StreamKind,
+} from '../../src/eventstore/engine/stream.ts'
+import { expectedOf } from '../../src/eventstore/log/log.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
 const LATER = NOON + 1_000_000

@@ -33,17 +33,17 @@ test('each file of a part is in exactly one of its shards', () => {
 test('the imports of a file determine what it needs', () => {
   const { isPure, needsDatabase, isQuick } = find('base/json/exact')
   assert.equal({ isPure, needsDatabase, isQuick }, { isPure: true, needsDatabase: false, isQuick: true })
-  const routes = find('session/routes')
+  const routes = find('server/session/routes')
   assert.equal([routes.isPure, routes.needsDatabase, routes.touchesLog, routes.isQuick], [false, true, true, true])
-  assert.equal([find('models/source').isPure, find('models/source').needsDatabase], [false, false])
+  assert.equal([find('server/models/source').isPure, find('server/models/source').needsDatabase], [false, false])
   assert.is(find('commands/serve').isQuick, false)
 })
 
 test('each file that the runner names exists', () => assert.equal(namedInVain(all), []))
 
 test('a file that looks at its memory shares no process', () => {
-  assert.is(find('log/eventstoredb/shared-reads').isAlone, true)
-  assert.is(find('session/routes').isAlone, false)
+  assert.is(find('eventstore/log/eventstoredb/shared-reads').isAlone, true)
+  assert.is(find('server/session/routes').isAlone, false)
 })
 
 test('pure files need no database', () => {
@@ -54,10 +54,10 @@ test('pure files need no database', () => {
 
 test('a run with --times has only the files that repeat', () => {
   const repeated = jobsOf(root, { part: 'all', repeated: true, filters: [], log: 'both' }).map(({ name }) => name)
-  for (const path of ['engine/lost-updates', 'fault/history', 'base/json/count-values'])
+  for (const path of ['eventstore/engine/lost-updates', 'fault/history', 'base/json/count-values'])
     assert.ok(repeated.includes(`test/${path}.test.ts`), path)
   assert.ok(repeated.includes('test/fault/history.test.ts on EventStoreDB'))
-  assert.not(repeated.includes('test/session/routes.test.ts'))
+  assert.not(repeated.includes('test/server/session/routes.test.ts'))
 })
 
 test('a path on the command line chooses files of all parts', () =>

@@ -29,13 +29,13 @@ export type Shard = { readonly k: number; readonly n: number }
 
 /** The files that a usual run runs with both stores, besides the contract suite of the port: reads, a rebuild, erasures, and two nodes. `--log eventstore` runs all. */
 const OVER_BOTH = [
-  'test/engine/nodes.test.ts',
-  'test/engine/quarantine.test.ts',
-  'test/engine/rebuild.test.ts',
-  'test/erasure/process.test.ts',
-  'test/history/erase.test.ts',
-  'test/session/routes.test.ts',
-  'test/trace/if-revision.test.ts',
+  'test/eventstore/engine/nodes.test.ts',
+  'test/eventstore/engine/quarantine.test.ts',
+  'test/eventstore/engine/rebuild.test.ts',
+  'test/server/erasure/process.test.ts',
+  'test/server/history/erase.test.ts',
+  'test/server/session/routes.test.ts',
+  'test/server/trace/if-revision.test.ts',
 ]
 
 /**
@@ -44,9 +44,9 @@ const OVER_BOTH = [
  * change, which these histories do not expect.
  */
 const POSTGRES_ONLY = [
-  'test/engine/lost-tail.test.ts',
-  'test/engine/lost-tail-overtaken.test.ts',
-  'test/erasure/cut-off.test.ts',
+  'test/eventstore/engine/lost-tail.test.ts',
+  'test/eventstore/engine/lost-tail-overtaken.test.ts',
+  'test/server/erasure/cut-off.test.ts',
   'test/fault/disk.test.ts',
 ]
 
@@ -69,7 +69,7 @@ const onEventStore = (file: TestFile): Job => ({
 
 const allOnEventStore = (files: readonly TestFile[]): Job[] =>
   files
-    .filter(({ file, touchesLog }) => touchesLog || file.startsWith('test/log/eventstoredb'))
+    .filter(({ file, touchesLog }) => touchesLog || file.startsWith('test/eventstore/log/eventstoredb'))
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 

@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { type Logger, pino } from 'pino'
-import type { Group } from '../../src/engine/group.ts'
-import { readConfig } from '../../src/config.ts'
-import { buildApp } from '../../src/app.ts'
-import { NOT_NOW } from '../../src/http/errors.ts'
-import { openService } from '../../src/service/open.ts'
-import type { Service } from '../../src/service/service.ts'
+import type { Group } from '../../src/eventstore/engine/group.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { buildApp } from '../../src/server/service/app.ts'
+import { NOT_NOW } from '../../src/server/http/errors.ts'
+import { openService } from '../../src/server/service/open.ts'
+import type { Service } from '../../src/server/service/service.ts'
 import { logEnvironment } from './log-place.ts'
 
 export type Answer = {

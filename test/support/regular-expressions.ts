@@ -22,7 +22,7 @@ const expressionsOf = (file: string): Found => {
 }
 
 /** The folder with most regular expressions, which has a test file of its own, so that no test file takes too long. */
-export const REDACTION = 'src/sync/redaction/'
+export const REDACTION = 'src/client/redaction/'
 
 /** The regular expressions of all sources. */
 export const expressions = (): readonly Found[] =>

@@ -1,4 +1,4 @@
-import { newOutageLog } from '../../src/engine/outage.ts'
+import { newOutageLog } from '../../src/eventstore/engine/outage.ts'
 
 /** A logger for parts whose log lines a test does not check. */
 export const silent = { info: () => {}, warn: () => {}, error: () => {} }

@@ -1,10 +1,10 @@
 import { Logger, runMigrations } from 'graphile-worker'
 import { groups } from '../../projections/index.ts'
-import { ensureSchema, finishSchema } from '../../src/engine/schema.ts'
-import { newClient } from '../../src/postgres/connect.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
-import { indexLockedJobs } from '../../src/summary/worker-liveness.ts'
-import { newJobPool } from '../../src/summary/job-runner.ts'
+import { ensureSchema, finishSchema } from '../../src/eventstore/engine/schema.ts'
+import { newClient } from '../../src/eventstore/postgres/connect.ts'
+import { migrate } from '../../src/eventstore/postgres/migrate.ts'
+import { indexLockedJobs } from '../../src/server/summary/worker-liveness.ts'
+import { newJobPool } from '../../src/server/summary/job-runner.ts'
 
 /**
  * Creates in an empty database everything that a service creates at its first start: operational tables, empty read models and the

@@ -2,8 +2,8 @@ import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { agents } from '../../src/sync/agents/index.ts'
-import { configDir, stateDir } from '../../src/sync/config.ts'
+import { agents } from '../../src/client/agents/index.ts'
+import { configDir, stateDir } from '../../src/client/config.ts'
 import { testEnvironment } from './test-environment.ts'
 
 const test = suite('the environment of tests')

@@ -1,4 +1,4 @@
-import type { EventLog } from '../../src/log/log.ts'
+import type { EventLog } from '../../src/eventstore/log/log.ts'
 
 /** The types of the events of this log after a position, without those of other logs on the same server. */
 export const typesSince = async (log: EventLog, after: bigint): Promise<string[]> =>

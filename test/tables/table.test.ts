@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type RowOf, tableOf } from '../../src/tables/table.ts'
-import { newClient } from '../../src/postgres/connect.ts'
+import { newClient } from '../../src/eventstore/postgres/connect.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const test = suite('tables/table')

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Part } from '../../src/contract/message.ts'
-import { storedPart } from '../../src/trace/messages/part.ts'
+import { storedPart } from '../../src/server/trace/messages/part.ts'
 import { MOST_KEPT, newChanges } from '../../src/transcript/changes.ts'
 import { readMessage } from '../../src/transcript/message.ts'
 import type { Steps } from '../../src/base/json/steps.ts'
-import { shapeOf } from '../trace/shape-oracle.ts'
+import { shapeOf } from '../server/trace/shape-oracle.ts'
 
 const test = suite('transcript: what the calls of a session changed')
 

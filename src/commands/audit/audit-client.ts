@@ -1,10 +1,10 @@
 import { io } from '../../cli/io.ts'
 import { z } from 'zod'
-import { type Answer, exchange, MAX_BYTES } from '../../sync/api/exchange.ts'
-import { networkError } from '../../sync/api/answer-data.ts'
-import { configDir } from '../../sync/config.ts'
-import { notLoggedInError, sessionHasEnded } from '../../sync/login/connect.ts'
-import { readCredentials } from '../../sync/login/credentials.ts'
+import { type Answer, exchange, MAX_BYTES } from '../../client/api/exchange.ts'
+import { networkError } from '../../client/api/answer-data.ts'
+import { configDir } from '../../client/config.ts'
+import { notLoggedInError, sessionHasEnded } from '../../client/login/connect.ts'
+import { readCredentials } from '../../client/login/credentials.ts'
 
 const TIMEOUT_MS = 30_000
 

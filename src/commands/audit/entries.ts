@@ -1,5 +1,5 @@
-import type { TimelineEntry, TimelinePage } from '../../sync/api/history.ts'
-import { pagesOf } from '../../sync/api/pages.ts'
+import type { TimelineEntry, TimelinePage } from '../../client/api/history.ts'
+import { pagesOf } from '../../client/api/pages.ts'
 
 /** Reads the page of a timeline after a cursor; without one the first page. */
 export type ReadPage = (cursor: string | undefined) => Promise<TimelinePage>

@@ -1,10 +1,10 @@
 import { parseExact } from '../../base/json/exact.ts'
 import { newWakeup } from '../../base/waits.ts'
 import { newRealtimeClient } from '../../contract/realtime-client/client.ts'
-import { hasStatus, isTemporaryFailure } from '../../sync/api/errors.ts'
-import type { TimelineEntry } from '../../sync/api/history.ts'
-import { realTiming } from '../../sync/api/retry.ts'
-import { newConnectionNotice } from '../../tail/follow.ts'
+import { hasStatus, isTemporaryFailure } from '../../client/api/errors.ts'
+import type { TimelineEntry } from '../../client/api/history.ts'
+import { realTiming } from '../../client/api/retry.ts'
+import { newConnectionNotice } from '../../client/tail/follow.ts'
 
 /** Realtime queries do not report all entries, such as a new member, so the timeline is also polled. */
 const POLL_MS = 10_000

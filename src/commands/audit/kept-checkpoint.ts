@@ -2,12 +2,12 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { io } from '../../cli/io.ts'
 import { z } from 'zod'
-import { type Checkpoint, openCheckpoint } from '../../proof/checkpoint.ts'
-import { parseVerifier } from '../../proof/note.ts'
-import { configDir } from '../../sync/config.ts'
-import { digest } from '../../sync/digest.ts'
-import { readJson, writePrivateFile } from '../../sync/private-files.ts'
-import { serverKey } from '../../sync/server-key.ts'
+import { type Checkpoint, openCheckpoint } from '../../server/proof/checkpoint.ts'
+import { parseVerifier } from '../../server/proof/note.ts'
+import { configDir } from '../../client/config.ts'
+import { digest } from '../../client/digest.ts'
+import { readJson, writePrivateFile } from '../../client/private-files.ts'
+import { serverKey } from '../../client/server-key.ts'
 
 /** The newest verified checkpoint of a log, the keys that had signed until then, and the addresses at which it was served. */
 const Kept = z.object({

@@ -1,6 +1,6 @@
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printLines, say } from '../../cli/output.ts'
-import { generateSigner, isKeyName } from '../../proof/note.ts'
+import { generateSigner, isKeyName } from '../../server/proof/note.ts'
 
 export const newKey = async (_options: object, origin: string): Promise<number> => {
   if (!isKeyName(origin))

@@ -1,5 +1,5 @@
-import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
-import { serverKey } from '../../sync/server-key.ts'
+import type { TrustedKeys } from '../../server/proof/verify/verify-log.ts'
+import { serverKey } from '../../client/server-key.ts'
 import { type Kept, readAllKept } from './kept-checkpoint.ts'
 
 /** A log as it presents itself: its id, and the origin and key of its newest checkpoint. */

@@ -1,9 +1,9 @@
 import { UsageError } from '../../cli/exit.ts'
 import { isId, namespaceId, traceId } from '../../base/ids.ts'
-import type { Scope } from '../../log/export/format.ts'
-import type { EventLog, RecordedEvent } from '../../log/log.ts'
-import { normalizeSlug } from '../../namespace/slug.ts'
-import { FIRST_TYPES } from '../../trace/events.ts'
+import type { Scope } from '../../eventstore/log/export/format.ts'
+import type { EventLog, RecordedEvent } from '../../eventstore/log/log.ts'
+import { normalizeSlug } from '../../server/namespace/slug.ts'
+import { FIRST_TYPES } from '../../server/trace/events.ts'
 
 type ScopeOptions = { readonly namespace?: string; readonly trace?: string }
 

@@ -1,5 +1,5 @@
-import { BadKey, type Signer, parseVerifier, renameSigner } from '../../proof/note.ts'
-import type { TrustedKeys } from '../../proof/verify/verify-log.ts'
+import { BadKey, type Signer, parseVerifier, renameSigner } from '../../server/proof/note.ts'
+import type { TrustedKeys } from '../../server/proof/verify/verify-log.ts'
 
 type KeySources = {
   /** The key of --key. */

@@ -1,8 +1,8 @@
 import { exitCodes } from '../../cli/exit.ts'
 import { explainMissingFile } from '../../cli/named-file.ts'
 import { printLines, say } from '../../cli/output.ts'
-import { BadExport, checkExport, readExport } from '../../log/export/read.ts'
-import type { EventLog, RecordedEvent } from '../../log/log.ts'
+import { BadExport, checkExport, readExport } from '../../eventstore/log/export/read.ts'
+import type { EventLog, RecordedEvent } from '../../eventstore/log/log.ts'
 import { readScope } from './scope.ts'
 
 /** The log, and by stream the revision before which its events were deleted. */

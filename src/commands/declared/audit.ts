@@ -127,7 +127,7 @@ deletedBy (the id of a user, or "system"), displayName, messageCount, state ("do
 (true: the trace itself stays), and, for a pending one, reason and attempts. Unknown values are absent.
 
 "done" means that no table and no event holds the content any more. How long disks keep its bytes is described
-in src/erasure/README.md.
+in src/server/erasure/README.md.
 
 Examples:
   tracebook audit erasures

@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander'
 import { secretHelp } from '../../cli/secret.ts'
-import type { Role } from '../../sync/api/namespaces.ts'
+import type { Role } from '../../client/api/namespaces.ts'
 import { clientCommand, yesOption } from './command.ts'
 import { wholeNumber } from './values.ts'
 

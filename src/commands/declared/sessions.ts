@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander'
-import { visibilities } from '../../sync/upload/upsert-trace.ts'
+import { visibilities } from '../../client/upload/upsert-trace.ts'
 import { clientCommand, jsonOption, serverOption, withAction } from './command.ts'
 import { type Help, helpText, sessionsEnvironment } from './help.ts'
 

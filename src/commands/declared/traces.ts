@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { visibilities } from '../../sync/upload/upsert-trace.ts'
+import { visibilities } from '../../client/upload/upsert-trace.ts'
 import type { Format } from '../support/export-path.ts'
 import type { SortName } from '../ls.ts'
 import { clientCommand, yesOption } from './command.ts'

@@ -1,12 +1,12 @@
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { atMostEvery, printLines, say, sayLines } from '../../cli/output.ts'
 import { stoppable } from '../../cli/interrupt.ts'
-import { type CopyProgress, copyLog } from '../../log/copy/copy.ts'
-import type { EventLog } from '../../log/log.ts'
-import { wholeAppends } from '../../log/whole-appends.ts'
+import { type CopyProgress, copyLog } from '../../eventstore/log/copy/copy.ts'
+import type { EventLog } from '../../eventstore/log/log.ts'
+import { wholeAppends } from '../../eventstore/log/whole-appends.ts'
 import { percentDone } from '../../base/for-people.ts'
-import { copyTree } from '../../proof/copy-tree.ts'
-import { matchTree } from '../../proof/match-tree.ts'
+import { copyTree } from '../../server/proof/copy-tree.ts'
+import { matchTree } from '../../server/proof/match-tree.ts'
 import { openLocation, type Role } from './open-location.ts'
 
 type Options = {

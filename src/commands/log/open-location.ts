@@ -1,10 +1,10 @@
 import { io } from '../../cli/io.ts'
-import { Environment } from '../../config.ts'
-import { diskGuard } from '../../embedded/disk.ts'
-import { lockDataDir } from '../../embedded/lock.ts'
-import { startPostgres } from '../../embedded/postgres.ts'
-import type { EventLog } from '../../log/log.ts'
-import { isPostgresUrl, openAdapter } from '../../log/open-log.ts'
+import { Environment } from '../../server/config.ts'
+import { diskGuard } from '../../eventstore/embedded/disk.ts'
+import { lockDataDir } from '../../eventstore/embedded/lock.ts'
+import { startPostgres } from '../../eventstore/embedded/postgres.ts'
+import type { EventLog } from '../../eventstore/log/log.ts'
+import { isPostgresUrl, openAdapter } from '../../eventstore/log/open-log.ts'
 import { assertHoldsPostgres, silentLogger } from '../support/database.ts'
 
 /** The location of the PostgreSQL in `DATA_DIR`; all others are URLs. */

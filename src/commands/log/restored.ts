@@ -1,9 +1,9 @@
 import { io } from '../../cli/io.ts'
 import { exitCodes } from '../../cli/exit.ts'
 import { printLines } from '../../cli/output.ts'
-import { type Config, readConfig } from '../../config.ts'
-import { publicId } from '../../log/log-id.ts'
-import { type OpenLogOptions, openLog } from '../../log/open-log.ts'
+import { type Config, readConfig } from '../../server/config.ts'
+import { publicId } from '../../eventstore/log/log-id.ts'
+import { type OpenLogOptions, openLog } from '../../eventstore/log/open-log.ts'
 import { withDatabase } from '../support/database.ts'
 
 /** Begins a new epoch. Returns the id of the log that clients see from now on. */

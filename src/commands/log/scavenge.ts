@@ -1,7 +1,7 @@
 import { io } from '../../cli/io.ts'
 import { UsageError, exitCodes } from '../../cli/exit.ts'
 import { printLines, say } from '../../cli/output.ts'
-import { type NodeScavenge, scavengeAll } from '../../log/eventstoredb/scavenge.ts'
+import { type NodeScavenge, scavengeAll } from '../../eventstore/log/eventstoredb/scavenge.ts'
 
 const describe = (scavenge: NodeScavenge): string => {
   const { node } = scavenge

@@ -1,9 +1,9 @@
 import { errorMessage } from '../../cli/exit.ts'
-import type { SessionName, Sessions, StoredMessage } from '../../mcp/sessions.ts'
-import { hasStatus, RequestFailed } from '../../sync/api/errors.ts'
-import { pagesOf } from '../../sync/api/pages.ts'
-import { newRequests, type Requests } from '../../sync/api/requests.ts'
-import type { Connection } from '../../sync/login/connect.ts'
+import type { SessionName, Sessions, StoredMessage } from '../../server/mcp/sessions.ts'
+import { hasStatus, RequestFailed } from '../../client/api/errors.ts'
+import { pagesOf } from '../../client/api/pages.ts'
+import { newRequests, type Requests } from '../../client/api/requests.ts'
+import type { Connection } from '../../client/login/connect.ts'
 import { type Access, noticedTiming } from '../support/access.ts'
 
 type Names = ReadonlyMap<string, string>

@@ -1,13 +1,13 @@
 import { io } from '../../cli/io.ts'
 import { UsageError } from '../../cli/exit.ts'
 import { say } from '../../cli/output.ts'
-import { type ApiClient, newApiClient } from '../../sync/api/client.ts'
-import { hasStatus } from '../../sync/api/errors.ts'
-import { newNamespacesClient } from '../../sync/api/namespaces.ts'
-import { type RetryTiming, realTiming, withNotice, withPatience } from '../../sync/api/retry.ts'
-import { configDir, serverAddress } from '../../sync/config.ts'
-import { type Connection, connect } from '../../sync/login/connect.ts'
-import { readCredentials } from '../../sync/login/credentials.ts'
+import { type ApiClient, newApiClient } from '../../client/api/client.ts'
+import { hasStatus } from '../../client/api/errors.ts'
+import { newNamespacesClient } from '../../client/api/namespaces.ts'
+import { type RetryTiming, realTiming, withNotice, withPatience } from '../../client/api/retry.ts'
+import { configDir, serverAddress } from '../../client/config.ts'
+import { type Connection, connect } from '../../client/login/connect.ts'
+import { readCredentials } from '../../client/login/credentials.ts'
 
 /** The options that client commands share; `namespace` only where a command takes it. */
 export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }

@@ -1,8 +1,8 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
-import { lockDataDir, readRunningService } from '../../embedded/lock.ts'
-import { startPostgres } from '../../embedded/postgres.ts'
+import type { Config } from '../../server/config.ts'
+import { lockDataDir, readRunningService } from '../../eventstore/embedded/lock.ts'
+import { startPostgres } from '../../eventstore/embedded/postgres.ts'
 
 type Place = Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>
 

@@ -1,6 +1,6 @@
-import type { HistoryClient, MessagesQuery, PastMessages } from '../../sync/api/history.ts'
-import { pagesOf } from '../../sync/api/pages.ts'
-import type { ListedTrace, PageQuery, TracePage } from '../../sync/api/traces.ts'
+import type { HistoryClient, MessagesQuery, PastMessages } from '../../client/api/history.ts'
+import { pagesOf } from '../../client/api/pages.ts'
+import type { ListedTrace, PageQuery, TracePage } from '../../client/api/traces.ts'
 
 export type ReadPage = (page: PageQuery) => Promise<TracePage>
 

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import { readCheckpoint } from '../../engine/checkpoint.ts'
-import { type Group, schemaOf } from '../../engine/group.ts'
-import { schemasOf } from '../../engine/schema.ts'
-import { newApplyingClient, withConnection } from '../../postgres/connect.ts'
+import { readCheckpoint } from '../../eventstore/engine/checkpoint.ts'
+import { type Group, schemaOf } from '../../eventstore/engine/group.ts'
+import { schemasOf } from '../../eventstore/engine/schema.ts'
+import { newApplyingClient, withConnection } from '../../eventstore/postgres/connect.ts'
 
 /** Runs `work` with a connection to the schema of a group of read models. @throws Error when the database has no such schema */
 export const withSchema = async <T>(

@@ -1,6 +1,6 @@
 import { mainGroup } from '../../../projections/index.ts'
 import type { IdentityType } from '../../contract/user.ts'
-import type { ProviderData } from '../../user/events.ts'
+import type { ProviderData } from '../../server/user/events.ts'
 import { withSchema } from './read-models.ts'
 
 /** How a user signs in; a device has neither a login nor an e-mail address. */

@@ -1,10 +1,10 @@
 import { io } from '../../cli/io.ts'
-import { stateDir } from '../../sync/config.ts'
-import type { AgentOverview, Changes, Ruled, Sent } from '../../sync/overview.ts'
-import { readRedactionOptions } from '../../sync/redaction/options.ts'
-import { countOf } from '../../sync/report/text.ts'
-import { openOutlook } from '../../sync/rules/outlook.ts'
-import { openSyncState } from '../../sync/state/sync-state.ts'
+import { stateDir } from '../../client/config.ts'
+import type { AgentOverview, Changes, Ruled, Sent } from '../../client/overview.ts'
+import { readRedactionOptions } from '../../client/redaction/options.ts'
+import { countOf } from '../../client/report/text.ts'
+import { openOutlook } from '../../client/rules/outlook.ts'
+import { openSyncState } from '../../client/state/sync-state.ts'
 
 /** The sums over several agents on this machine. `changes` is undefined if it is unknown what was sent. */
 export type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled' | 'expiring'>

@@ -1,10 +1,10 @@
 import { io } from '../../cli/io.ts'
-import { readConfig } from '../../config.ts'
-import { type Codec, newCodec } from '../../engine/codec.ts'
-import { assertSameLog } from '../../engine/same-log.ts'
-import { formats } from '../../events.ts'
-import type { EventLog } from '../../log/log.ts'
-import { openLog } from '../../log/open-log.ts'
+import { readConfig } from '../../server/config.ts'
+import { type Codec, newCodec } from '../../eventstore/engine/codec.ts'
+import { assertSameLog } from '../../eventstore/engine/same-log.ts'
+import { formats } from '../../server/events.ts'
+import type { EventLog } from '../../eventstore/log/log.ts'
+import { openLog } from '../../eventstore/log/open-log.ts'
 import { findDatabaseUrl } from './database.ts'
 
 export type OpenedLog = { readonly url: string; readonly log: EventLog; readonly codec: Codec }

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
-import { findingsOf } from '../../proof/verify/support.ts'
+import { findingsOf } from '../../server/proof/verify/support.ts'
 import { run } from '../support/user.ts'
 
 const test = suite('a log of before the first release')

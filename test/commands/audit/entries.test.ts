@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { localTime } from '../../../src/cli/time-text.ts'
 import { newEntryReader } from '../../../src/commands/audit/entries.ts'
 import { entryLine } from '../../../src/commands/audit/log.ts'
-import type { TimelineEntry } from '../../../src/sync/api/history.ts'
+import type { TimelineEntry } from '../../../src/client/api/history.ts'
 
 const test = suite('the lines of tracebook audit log')
 

@@ -1,9 +1,9 @@
 import { test } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { openEventStoreLog } from '../../../src/eventstore/log/eventstoredb/eventstoredb-log.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { numbered } from '../../log/support/events.ts'
+import { numbered } from '../../eventstore/log/support/events.ts'
 import { endedBy } from '../support/ended-by.ts'
 import { run } from '../support/user.ts'
 

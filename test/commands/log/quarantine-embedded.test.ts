@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { logEnvironment } from '../../support/log-place.ts'
-import { inFolder } from '../../embedded/support.ts'
+import { inFolder } from '../../eventstore/embedded/support.ts'
 import { startService } from '../support/processes.ts'
 import { run } from '../support/user.ts'
 

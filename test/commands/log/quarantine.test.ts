@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { searchGroup } from '../../../projections/index.ts'
 import { haveCaughtUp } from '../../../src/commands/support/read-models.ts'
 import type { SearchAnswer } from '../../../src/contract/search.ts'
-import { skipStreamOf } from '../../../src/engine/skip-events.ts'
+import { skipStreamOf } from '../../../src/eventstore/engine/skip-events.ts'
 import {
   allow,
   append,

@@ -5,7 +5,7 @@ import { logEnvironment } from '../../support/log-place.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 import { ask } from '../support/api.ts'
-import { inFolder } from '../../embedded/support.ts'
+import { inFolder } from '../../eventstore/embedded/support.ts'
 import { startService } from '../support/processes.ts'
 import { run } from '../support/user.ts'
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
+import { openEventStoreLog } from '../../../src/eventstore/log/eventstoredb/eventstoredb-log.ts'
 import { type Cluster, startCluster } from '../../support/eventstoredb/cluster.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
-import { anAppend } from '../../log/support/events.ts'
+import { anAppend } from '../../eventstore/log/support/events.ts'
 import { run } from '../support/user.ts'
 
 const test = suite<{ cluster: Cluster }>('`log scavenge`')

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { FeedTrace } from '../../../src/contract/feed.ts'
-import type { AnswerOf } from '../../../src/sync/api/requests.ts'
-import type { Part, SessionMessage } from '../../../src/sync/agents/agent.ts'
+import type { AnswerOf } from '../../../src/client/api/requests.ts'
+import type { Part, SessionMessage } from '../../../src/client/agents/agent.ts'
 
 export type Detail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
 export type Feed = { readonly traces: readonly FeedTrace[]; readonly isAuthenticated: boolean }

@@ -1,5 +1,5 @@
 import { groups } from '../../../projections/index.ts'
-import { type Group, schemaOf } from '../../../src/engine/group.ts'
+import { type Group, schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { onServer } from '../../support/database.ts'
 import type { Service } from './service.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { locks } from '../../../src/engine/schema.ts'
-import { LEADER_LOCK } from '../../../src/summary/worker-liveness.ts'
+import { locks } from '../../../src/eventstore/engine/schema.ts'
+import { LEADER_LOCK } from '../../../src/server/summary/worker-liveness.ts'
 import { onServer } from '../../support/database.ts'
 import type { Fault } from './faults.ts'
 import { newLoop } from './loop.ts'

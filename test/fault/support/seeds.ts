@@ -1,4 +1,4 @@
-import { inFolder } from '../../embedded/support.ts'
+import { inFolder } from '../../eventstore/embedded/support.ts'
 import { acknowledgedWrites } from './asking.ts'
 import type { Kind } from './faults.ts'
 import { checkHistory } from './history.ts'

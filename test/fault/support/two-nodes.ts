@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Proxy, newProxy } from '../../log/support/proxy.ts'
+import { type Proxy, newProxy } from '../../eventstore/log/support/proxy.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
 import { eventStoreUrlOf } from '../../support/log-place.ts'
 import { type Moments, newMoments } from './moments.ts'

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hashesOfMessages, newHasher } from '../../../projections/search/hash-messages.ts'
 import { newHashMessages } from '../../../projections/search/hashing.ts'
-import type { MessageRow } from '../../../src/trace/tokens/stored-rows.ts'
+import type { MessageRow } from '../../../src/server/trace/tokens/stored-rows.ts'
 
 const test = suite('hashing messages on a thread')
 

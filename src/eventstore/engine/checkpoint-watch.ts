@@ -1,0 +1,114 @@
+import type pg from 'pg'
+import { ifLate, newWakeup, pause } from '../../base/waits.ts'
+import type { EventLog } from '../log/log.ts'
+import { ANSWER_MS, destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
+import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
+import { type Quarantine, readQuarantine } from './quarantine.ts'
+import { isAheadOfLog } from './same-log.ts'
+import { holdUseLock } from './schema.ts'
+import type { Watermark } from './watermark.ts'
+
+const BUSY_MS = 10
+const IDLE_MS = 250
+const TIMEOUT_MS = 3_000
+
+/**
+ * Verifies that a checkpoint belongs to the log in its current epoch. Read models with events that the log has lost are rebuilt;
+ * until then their position belongs to other events.
+ */
+const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
+  let epoch: string | undefined
+  let changes = 0
+  let verified = '' // the last checkpoint of another epoch that the log holds
+  log.onChange((identity) => {
+    epoch = identity.epoch
+    changes += 1
+  })
+  const verify = async (checkpoint: Checkpoint): Promise<boolean> => {
+    const { epoch: current } = await log.identity()
+    epoch ??= current // `onChange` may have set it meanwhile
+    if (checkpoint.epoch === epoch) return true
+    const key = `${epoch} ${checkpoint.position}`
+    if (key !== verified && (await isAheadOfLog(log, checkpoint))) return false
+    verified = key
+    return true
+  }
+  /** Also false while the log cannot be reached: no write needs the position then. */
+  const isValid = (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
+  return { changes: () => changes, isValid }
+}
+
+/**
+ * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
+ * for a position, else every 250 ms. The connection also holds the use lock of the schema, so that no process of a newer version
+ * drops it.
+ */
+export const watchCheckpoint = (options: {
+  readonly url: string
+  readonly log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>
+  readonly schema: string
+  readonly watermark: Watermark
+  readonly quarantine: Quarantine
+  /** False while this process runs the projections itself: its runner then moves the watermark. */
+  readonly isNeeded: () => boolean
+}): { close(): Promise<void> } => {
+  const { url, log, schema, watermark, quarantine, isNeeded } = options
+  const verifier = newCheckpointVerifier(log)
+  let closed = false
+  let client: pg.Client | undefined
+  const wakeup = newWakeup()
+
+  const connected = async () => {
+    if (client) return client
+    const connection = newClient(url, 'checkpoint watch', ANSWER_MS)
+    connection.on('error', () => {
+      if (client === connection) client = undefined
+    })
+    await connection.connect()
+    client = connection // `destroy` can end it from now on
+    await holdUseLock(connection, schema)
+    return connection
+  }
+
+  const poll = async () => {
+    try {
+      const connection = await connected()
+      if (!isNeeded()) return
+      const changes = verifier.changes()
+      const checkpoint = await readCheckpoint(connection, schema)
+      if (!checkpoint.ready) return
+      const list = await readQuarantine(connection, schema) // read after the checkpoint, so that it is not older
+      if (!isNeeded()) return
+      quarantine.set(list)
+      const isValid = await verifier.isValid(checkpoint)
+      if (isValid && isNeeded() && verifier.changes() === changes) watermark.advance(checkpoint.position)
+    } catch {
+      if (client) destroyConnection(client)
+      client = undefined // the database cannot be reached, or no process has created this version's schema yet
+    }
+  }
+
+  const destroy = () => {
+    if (client) destroyConnection(client)
+  }
+
+  const run = async () => {
+    while (!closed) {
+      await ifLate(TIMEOUT_MS, destroy, poll())
+      if (isNeeded() && watermark.hasWaiters()) await pause(BUSY_MS)
+      else await wakeup.sleep(IDLE_MS)
+    }
+    if (client) await closeConnection(client)
+  }
+
+  watermark.onWait(wakeup.wake)
+  log.onChange(destroy)
+  const running = run()
+  return {
+    close: async () => {
+      closed = true
+      wakeup.wake()
+      await running
+    },
+  }
+}

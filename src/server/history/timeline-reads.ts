@@ -1,0 +1,62 @@
+import type { TimelineTables } from '../../tables/timeline.ts'
+import type { OpenGroup } from '../../eventstore/engine/open-groups.ts'
+import { type Row, openReads } from '../../eventstore/engine/reads.ts'
+import { ExplainedUnavailable } from '../../eventstore/engine/rejected.ts'
+import { REQUEST_WAIT_MS } from '../../base/waits.ts'
+
+/** Queries over the timeline. Every call may throw `Unavailable`, for example while the timeline is being built. */
+export type TimelineReads = {
+  /** Runs a prepared statement over the timeline's tables. A name must always have the same text. */
+  rows<T extends Row>(name: string, text: string, values: readonly unknown[]): Promise<T[]>
+  /** The schema of the main read models in the same database, which statements may join. */
+  readonly mainSchema: string
+  /**
+   * Resolves when the timeline shows everything that this node has seen, and everything up to the position.
+   * @throws Unavailable if that takes too long
+   */
+  caughtUp(position: bigint): Promise<void>
+  /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
+  assertNotQuarantined(...streams: string[]): void
+  /** Closes all connections, as `leaveServer` of `Reads` does: they may lead to the former server of a failover. */
+  leaveServer(): void
+  close(): Promise<void>
+}
+
+type TimelineReadsOptions = {
+  readonly url: string
+  /** The timeline's group; undefined if this service has none. */
+  readonly group: OpenGroup | undefined
+  readonly mainSchema: string
+  readonly size: number
+  readonly head: () => Promise<bigint>
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+}
+
+const withoutTimeline = (mainSchema: string): TimelineReads => {
+  const refuse = () => {
+    throw new ExplainedUnavailable('This service runs without a timeline: ask its operator for one')
+  }
+  return {
+    mainSchema,
+    rows: async () => refuse(),
+    caughtUp: async () => refuse(),
+    assertNotQuarantined: refuse,
+    leaveServer: () => {},
+    close: async () => {},
+  }
+}
+
+/** Opens a small pool of connections for the timeline only, so that long queries about the past delay no other queries. */
+export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
+  const { url, group, mainSchema, size, head, lastSeen } = options
+  if (!group) return withoutTimeline(mainSchema)
+  const { schema, quarantine, watermark } = group
+  const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
+  const caughtUp = (position: bigint) => {
+    const seen = lastSeen()
+    return watermark.waitFor(position > seen ? position : seen, REQUEST_WAIT_MS, false)
+  }
+  const { rows, assertNotQuarantined, leaveServer, close } = reads
+  return { rows, mainSchema, caughtUp, assertNotQuarantined, leaveServer, close }
+}

@@ -1,0 +1,66 @@
+import { countValues } from '../../base/json/count-values.ts'
+import { parseExact } from '../../base/json/exact.ts'
+import { invalid } from './http-error.ts'
+
+/** The time to parse, check and serialize a body depends on the number of its values, not of its bytes. */
+const MAX_VALUES = 200_000
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+const orInvalid = <T>(work: () => T): T => {
+  try {
+    return work()
+  } catch (error) {
+    throw invalid(
+      undefined,
+      error instanceof SyntaxError || error instanceof RangeError
+        ? 'The body is not valid JSON: correct it'
+        : String((error as Error).message),
+    )
+  }
+}
+
+/**
+ * The text of a body: UTF-8, with at most 200,000 JSON values.
+ * @throws HttpError invalid_request
+ */
+export const bodyText = (body: Uint8Array): string => {
+  // A value and its separator take at least two bytes: a body with fewer bytes than this cannot have so many values.
+  if (body.length > 2 * MAX_VALUES && countValues(body, MAX_VALUES) > MAX_VALUES)
+    throw invalid(undefined, `The body has more than ${MAX_VALUES} JSON values: send less in one request`)
+  return orInvalid(() => decoder.decode(body))
+}
+
+/**
+ * Parses the text of a body.
+ * @throws HttpError invalid_request
+ */
+export const parseBody = (text: string, parse: (text: string) => unknown = parseExact): unknown =>
+  orInvalid(() => parse(text))
+
+/** The members of bodies that are read by name are small. */
+const MAX_MEMBER_VALUES = 1_000
+
+const hasTooMany = (value: unknown, left = { values: MAX_MEMBER_VALUES }): boolean => {
+  if ((left.values -= 1) < 0) return true
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some((item) => hasTooMany(item, left))
+}
+
+/**
+ * The members of a body with these names, not validated. Others are left out, because the result is copied between threads. If the
+ * body is not an object, the result is a value of the same kind, which the validation refuses.
+ * @throws HttpError invalid_request
+ */
+export const knownMembers = (text: string, names: readonly string[]): unknown => {
+  const value = parseBody(text, JSON.parse)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return []
+  const members: Record<string, unknown> = {}
+  for (const name of names) {
+    if (!Object.hasOwn(value, name)) continue
+    members[name] = (value as Record<string, unknown>)[name]
+    if (hasTooMany(members[name])) throw invalid(name, `must not have more than ${MAX_MEMBER_VALUES} values`)
+  }
+  return members
+}

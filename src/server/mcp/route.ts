@@ -1,0 +1,64 @@
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { mcp } from '../../contract/mcp.ts'
+import { requireCaller } from '../http/caller.ts'
+import { unauthorized } from '../http/http-error.ts'
+import { clientOf } from '../http/node-permits.ts'
+import { addressFor } from '../http/origin.ts'
+import { route } from '../http/route.ts'
+import { type McpServices, sessionsOfCaller } from './sessions-of-caller.ts'
+import type { Sessions } from './sessions.ts'
+
+type Services = McpServices & { readonly config: { readonly PUBLIC_URL?: string | undefined } }
+
+/** Loads the library of the protocol, which takes a quarter of a second, with the first request. */
+const newHandler = async (sessionsOf: (request: Request) => Sessions): Promise<McpHttpHandler> => {
+  const [{ createMcpHandler }, { newMcpServer }] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('./server.ts'),
+  ])
+  // No subscriptions: nothing changes that a client could wait for.
+  return createMcpHandler(({ requestInfo }) => newMcpServer(sessionsOf(requestInfo!)), { maxSubscriptions: 0 })
+}
+
+/** A request as the library takes it; its body is passed separately. */
+const webRequest = ({ protocol, host, headers }: FastifyRequest): Request => {
+  const given = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  return new Request(`${protocol}://${host}/mcp`, { method: 'POST', headers: given as [string, string][] })
+}
+
+/** `POST /mcp`: sessions for agents, by the Model Context Protocol. Nothing is kept between requests. */
+export const mcpRoute = (app: FastifyInstance, services: Services): void => {
+  const { config } = services
+  const sessionsByRequest = new WeakMap<Request, Sessions>()
+  let opened: Promise<McpHttpHandler> | undefined
+
+  const sessionsFor = (request: FastifyRequest, reply: FastifyReply): Sessions =>
+    sessionsOfCaller(services, {
+      caller: requireCaller(request),
+      client: clientOf(request),
+      origin: addressFor(config, request),
+      reserve: (bytes) => reply.reserveMemory(bytes),
+      hasLeft: () => reply.raw.destroyed,
+      onFault: (err) => request.log.error({ err }, 'a tool failed'),
+    })
+
+  route(
+    app,
+    mcp,
+    'POST /mcp',
+    async (request, reply) => {
+      if (requireCaller(request).via !== 'bearer') throw unauthorized()
+      opened ??= newHandler((asked) => sessionsByRequest.get(asked)!)
+      const { fetch } = await opened
+      const asked = webRequest(request)
+      sessionsByRequest.set(asked, sessionsFor(request, reply))
+      const answer = await fetch(asked, { parsedBody: request.body })
+      reply.code(answer.status).header('cache-control', 'no-store')
+      const type = answer.headers.get('content-type')
+      if (type !== null) reply.type(type)
+      return reply.send(await answer.text())
+    },
+    { config: { reads: true } },
+  )
+}

@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify'
+import { invites } from '../../contract/invites.ts'
+import { Rejected } from '../../eventstore/engine/rejected.ts'
+import { contextOf, requireCaller } from '../http/caller.ts'
+import { pickDefined } from '../http/check.ts'
+import { route } from '../http/route.ts'
+import { verifiedEmailsOf } from '../user/queries.ts'
+import { newInviteCode } from './invite-code.ts'
+import { type Namespace, presentNamespace } from './decide.ts'
+import { NO_INVITE, acceptInvite, createInvite, revokeInvite } from './decide-invites.ts'
+import { inviteByCode, invitesOf } from './invite-queries.ts'
+import { idOfSlug, namespaceOfAdmin } from './queries.ts'
+import { toInviteView, toNamespaceInfo } from './views.ts'
+import type { NamespaceServices } from './services.ts'
+
+/** Routes to create, list and revoke the invites to a namespace, for its admins; and to read and accept one by its code. */
+export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
+  adminRoutes(app, service)
+  codeRoutes(app, service)
+}
+
+const adminRoutes = (app: FastifyInstance, service: NamespaceServices) => {
+  const { reads, namespaces, now, write } = service
+
+  /** A new code that no invite of any namespace has. */
+  const unusedCode = async (): Promise<string> => {
+    const code = newInviteCode()
+    return (await inviteByCode(reads, code, now())) ? unusedCode() : code
+  }
+
+  route(app, invites, 'POST /v1/namespaces/{slug}/invites', async (request) => {
+    const id = idOfSlug(request.params.slug)
+    const code = await unusedCode()
+    const terms = { code, role: 'member' as const, ...pickDefined(request.body, ['role', 'email', 'maxUses']) }
+    const decide = createInvite(requireCaller(request).userId, terms)
+    const answer = (state: Namespace) => toInviteView(id, code, presentNamespace(state).invites.get(code)!, now())
+    return { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) }
+  })
+
+  route(app, invites, 'GET /v1/namespaces/{slug}/invites', async (request) => {
+    const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), requireCaller(request))
+    return { invites: await invitesOf(reads, id, now()) }
+  })
+
+  route(app, invites, 'DELETE /v1/namespaces/{slug}/invites/{code}', async (request) => {
+    const { slug, code } = request.params
+    const decide = revokeInvite(requireCaller(request).userId, code)
+    await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
+    return { revoked: true as const }
+  })
+}
+
+const config = { limit: 'invite-look-up' } as const
+
+const codeRoutes = (app: FastifyInstance, service: NamespaceServices) => {
+  const { reads, namespaces, now, write } = service
+
+  const requireInvite = async (code: string) => {
+    const invite = await inviteByCode(reads, code, now())
+    if (!invite) throw new Rejected('not_found', NO_INVITE)
+    return invite
+  }
+
+  route(
+    app,
+    invites,
+    'GET /v1/invites/{code}',
+    async ({ params }) => ({ invite: (await requireInvite(params.code)).invite }),
+    { config },
+  )
+
+  route(
+    app,
+    invites,
+    'POST /v1/invites/{code}/accept',
+    async (request) => {
+      const { userId } = requireCaller(request)
+      const { code } = request.params
+      const { namespaceId } = await requireInvite(code)
+      const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
+      const namespace = await write(
+        namespaces,
+        namespaceId,
+        {
+          decide: acceptInvite(user, code),
+          answer: (state) => toNamespaceInfo(namespaceId, presentNamespace(state), userId),
+        },
+        contextOf(request),
+      )
+      return { namespace }
+    },
+    { config },
+  )
+}

@@ -1,0 +1,230 @@
+import type { FeedTrace } from '../../../contract/feed.ts'
+import { type Action } from './actions.ts'
+import { closest, element, icon } from './dom.ts'
+import { modifier } from './keys.ts'
+import type { OutlinePlace } from './outline.ts'
+import { namespacePath, tracePath } from './paths.ts'
+
+/** The palette lists groups in this order. */
+const groups = ['Sessions', 'On this page', 'Go'] as const
+
+type Item = {
+  readonly group: (typeof groups)[number]
+  readonly label: string
+  readonly drawing: string
+  /** What the line ends with: keys, or a time. */
+  readonly end?: Node
+} & ({ readonly href: string } | { readonly run: () => void })
+
+const MOST_OF_GROUP = 8
+
+const fetchJson = async <T>(path: string): Promise<T | undefined> => {
+  const answer = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => undefined)
+  return answer?.ok ? ((await answer.json()) as { data: T }).data : undefined
+}
+
+const recentTraces = async (): Promise<readonly Item[]> => {
+  const feed = await fetchJson<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
+  return (feed?.traces ?? []).map(({ title, ai_title, externalId, namespace, startedAt, createdAt }) => ({
+    group: 'Sessions',
+    label: title?.trim() || ai_title?.trim() || externalId,
+    drawing: 'outline',
+    href: tracePath(namespace.slug, externalId),
+    end: element(
+      'span',
+      { class: 'faint num' },
+      new Date(startedAt ?? createdAt).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
+    ),
+  }))
+}
+
+const namespaces = async (): Promise<readonly Item[]> => {
+  if (document.body.dataset['session'] !== 'yes') return []
+  const mine = await fetchJson<{ namespaces: readonly { readonly slug: string }[] }>('/v1/namespaces')
+  return (mine?.namespaces ?? []).map(({ slug }) => ({
+    group: 'Go',
+    label: `@${slug}`,
+    drawing: 'members',
+    href: namespacePath(slug),
+  }))
+}
+
+/** Items for links that the page has. */
+const linksOf = (selector: string, group: Item['group'], drawing: string, label?: string): Item[] =>
+  [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
+    group,
+    label: label ?? link.textContent.trim(),
+    drawing,
+    href: link.getAttribute('href')!,
+  }))
+
+/** Each action once, with all of its keys. */
+const actionItems = (actions: readonly Action[]): Item[] =>
+  [...Map.groupBy(actions, ({ name }) => name)].map(([label, some]) => ({
+    group: some[0]!.href === undefined ? 'On this page' : 'Go',
+    label,
+    drawing: 'chevron',
+    ...(some[0]!.href === undefined ? { run: some[0]!.run } : { href: some[0]!.href }),
+    end: element('span', { class: 'num' }, ...some.flatMap(({ keys }) => [element('kbd', {}, keys), ' '])),
+  }))
+
+const ofPage = (actions: readonly Action[], places: readonly OutlinePlace[]): Item[] => [
+  ...actionItems(actions),
+  ...places.map((place): Item => ({ ...place, group: 'On this page', drawing: 'outline' })),
+  ...linksOf('.bar nav a', 'Go', 'chevron'),
+  ...linksOf('.bar a.who', 'Go', 'settings', 'Settings'),
+  ...linksOf('.site a', 'Go', 'chevron'),
+]
+
+/** Items without those that lead to the same address as an earlier one: a page may have the same link at its top and at its end. */
+const withoutRepeats = (items: readonly Item[]): Item[] => {
+  const seen = new Set<string>()
+  return items.filter((item) => !('href' in item) || (!seen.has(item.href) && seen.add(item.href)))
+}
+
+const searchItem = (words: string): Item[] => {
+  const form = document.querySelector<HTMLFormElement>('form[role=search][action]')
+  if (!form || words === '') return []
+  return [
+    {
+      group: 'Go',
+      label: `Search everything for “${words}”`,
+      drawing: 'search',
+      href: `${form.action}?q=${encodeURIComponent(words)}`,
+    },
+  ]
+}
+
+/** A label with the words marked that were searched for. */
+const marked = (label: string, words: readonly string[]): HTMLElement => {
+  const line = element('span', { dir: 'auto' })
+  const lower = label.toLowerCase()
+  let at = 0
+  // Nothing is marked if the text has another length in lower case.
+  for (const word of lower.length === label.length ? words : []) {
+    const found = lower.indexOf(word, at)
+    if (found < 0) continue
+    line.append(label.slice(at, found), element('mark', {}, label.slice(found, found + word.length)))
+    at = found + word.length
+  }
+  line.append(label.slice(at))
+  return line
+}
+
+const go = (item: Item, isNewTab: boolean): void => {
+  if ('run' in item) item.run()
+  else if (isNewTab) open(item.href, '_blank', 'noopener')
+  else location.assign(item.href)
+}
+
+const hints = (): HTMLElement =>
+  element(
+    'footer',
+    {},
+    element('span', {}, element('kbd', {}, '↑'), ' ', element('kbd', {}, '↓'), ' choose'),
+    element('span', {}, element('kbd', {}, 'Enter'), ' open'),
+    element('span', {}, element('kbd', {}, modifier), ' ', element('kbd', {}, 'Enter'), ' in a new tab'),
+  )
+
+/** A list of all places and actions, found by words. Returns a function that shows it. */
+export const newPalette = (actions: readonly Action[], places: () => readonly OutlinePlace[]): (() => void) => {
+  const field = element('input', {
+    role: 'combobox',
+    'aria-expanded': 'true',
+    'aria-controls': 'palette-list',
+    'aria-autocomplete': 'list',
+    'aria-label': 'Go to or do',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'Go to or do',
+  })
+  const list = element('div', { role: 'listbox', id: 'palette-list', 'aria-label': 'Results' })
+  const dialog = element(
+    'dialog',
+    { class: 'palette', 'aria-label': 'Go to or do' },
+    element('label', { class: 'field' }, icon('search'), field, element('kbd', {}, 'Esc')),
+    list,
+    hints(),
+  )
+  let fetched: readonly Item[] = []
+  let shown: { readonly item: Item; readonly option: HTMLElement }[] = []
+  let chosen = 0
+
+  const choose = (index: number) => {
+    chosen = shown.length === 0 ? 0 : (index + shown.length) % shown.length
+    for (const [i, { option }] of shown.entries()) option.setAttribute('aria-selected', String(i === chosen))
+    const option = shown[chosen]?.option
+    field.setAttribute('aria-activedescendant', option?.id ?? '')
+    option?.scrollIntoView({ block: 'nearest' })
+  }
+
+  const groupHtml = (name: string, items: readonly Item[], words: readonly string[]) => {
+    const id = `palette-${name.replaceAll(' ', '-')}`
+    const options = items.map((item) => {
+      const option = element(
+        'li',
+        { role: 'option', id: `palette-${shown.length}` },
+        icon(item.drawing),
+        marked(item.label, words),
+        ...(item.end ? [item.end] : []),
+      )
+      shown.push({ item, option })
+      return option
+    })
+    list.append(
+      element('h3', { role: 'presentation', id }, name),
+      element('ul', { role: 'group', 'aria-labelledby': id }, ...options),
+    )
+  }
+
+  const show = () => {
+    const text = field.value.trim()
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const all = withoutRepeats([...fetched, ...ofPage(actions, places()), ...searchItem(text)]).filter(
+      ({ label, drawing }) => drawing === 'search' || words.every((word) => label.toLowerCase().includes(word)),
+    )
+    shown = []
+    list.replaceChildren()
+    for (const name of groups) {
+      const items = all.filter(({ group }) => group === name)
+      if (items.length > 0) groupHtml(name, items.slice(0, MOST_OF_GROUP), words)
+    }
+    if (shown.length === 0) list.append(element('p', { class: 'soft', role: 'status' }, 'Nothing has this name.'))
+    choose(0)
+  }
+
+  const take = (index: number, isNewTab: boolean) => {
+    const item = shown[index]?.item
+    if (!item) return
+    dialog.close()
+    go(item, isNewTab)
+  }
+
+  field.addEventListener('input', show)
+  field.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) choose(chosen + step)
+    else if (event.key === 'Enter') take(chosen, event.ctrlKey || event.metaKey)
+    else return
+    event.preventDefault()
+  })
+  list.addEventListener('click', ({ target, ctrlKey, metaKey }) =>
+    take(
+      shown.findIndex(({ option }) => option === closest(target, 'li')),
+      ctrlKey || metaKey,
+    ),
+  )
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
+  document.body.append(dialog)
+
+  return () => {
+    if (dialog.open) return dialog.close()
+    field.value = ''
+    show()
+    dialog.showModal()
+    void Promise.all([recentTraces(), namespaces()]).then(([traces, mine]) => {
+      fetched = [...traces, ...mine]
+      if (dialog.open) show()
+    })
+  }
+}

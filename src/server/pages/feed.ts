@@ -1,0 +1,97 @@
+import type { FeedTrace } from '../../contract/feed.ts'
+import type { NamespaceView } from '../../contract/namespaces.ts'
+import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { namespacePath } from './links.ts'
+import type { Page } from './page.ts'
+import { commandHtml } from './commands.ts'
+import { traceList } from './trace-list.ts'
+
+/**
+ * The sessions in a list. `own`: all sessions of the viewer's active namespace; `mine`: those of them that the viewer recorded; `public`: all
+ * public sessions.
+ */
+export const scopes = ['own', 'mine', 'public'] as const
+export type Scope = (typeof scopes)[number]
+
+export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor?: string | undefined }
+
+/** The link to the page with older sessions. */
+export const olderLink = (
+  path: string,
+  query: Readonly<Record<string, string>>,
+  nextCursor: string | undefined,
+): Html =>
+  nextCursor === undefined
+    ? none
+    : markup`<p class="more-link"><a class="btn" rel="next" href="${`${path}?${new URLSearchParams({ ...query, cursor: nextCursor }).toString()}`}">Older sessions</a></p>\n`
+
+const syncHint = markup`<div class="blank left"><h2>No sessions here yet</h2>
+<p>Upload those that your agents have recorded on your machine; they appear here while they run:</p>
+${commandHtml('tracebook sync')}
+<p><a href="/help">How to begin</a></p></div>
+`
+
+const tab = (scope: Scope, active: Scope, label: Html): Html => {
+  const href = scope === 'own' ? '/' : `/?scope=${scope}`
+  return scope === active
+    ? markup`<a href="${href}" aria-current="page">${label}</a>`
+    : markup`<a href="${href}">${label}</a>`
+}
+
+type Namespace = Pick<NamespaceView, 'slug' | 'type'>
+
+type FeedView = {
+  readonly list: SessionList
+  readonly scope: Scope
+  readonly userId: string
+  /** The viewer's active namespace; undefined for a viewer without a namespace. */
+  readonly active: Namespace | undefined
+  readonly namespaces: readonly Namespace[]
+  readonly now: number
+}
+
+/** `/`, for a viewer with a session. */
+export const feedPage = ({ list, scope, userId, active, namespaces, now }: FeedView): Page => {
+  const isOwn = scope !== 'public'
+  const shown = traceList(list.traces, { order: isOwn ? 'startedAt' : 'createdAt', hasNamespaces: !isOwn, now })
+  const own = active ? tab('own', scope, markup`<bdi>@${active.slug}</bdi>`) : none
+  // In a person's own namespace this list would be the same as the first.
+  const mine = active?.type === 'org' || scope === 'mine' ? tab('mine', scope, markup`Mine`) : none
+  const empty = isOwn
+    ? syncHint
+    : markup`<div class="blank left"><h2>No public sessions yet</h2>
+<p>A session becomes public on its own page, or with <code>tracebook share</code>.</p></div>
+`
+  return {
+    title: 'Sessions',
+    name: 'feed',
+    heading: markup`<h1 class="vh">Sessions</h1>`,
+    layout: 'two',
+    content: markup`<nav class="seg" aria-label="Whose sessions" data-scope="${scope}" data-user="${userId}">${own}${mine}${tab('public', scope, markup`Public`)}</nav>
+${list.traces.length === 0 ? empty : shown}${olderLink('/', scope === 'own' ? {} : { scope }, list.nextCursor)}`,
+    aside: markup`<section><h2>Namespaces</h2><ul>${namespaces.map(
+      (one) => markup`<li><a href="${namespacePath(one.slug)}"><bdi>@${one.slug}</bdi></a></li>`,
+    )}</ul></section>
+`,
+  }
+}
+
+/** `/`, for a viewer without a session. `server` is the address of the service. */
+export const homePage = (server: string, list: SessionList, now: number): Page => ({
+  title: 'Tracebook',
+  name: 'feed',
+  heading: none,
+  layout: 'wide',
+  content: markup`<div class="hero"><div><h1>What your coding agents did, on the record</h1>
+<p>Tracebook keeps the sessions of AI coding agents: every prompt, call and result, in the order in which they happened. You read them,
+share them, and can say later what an agent did and when.</p></div>
+<ol class="steps"><li><span>Log in on your machine</span>${commandHtml(`tracebook login --server ${server}`)}</li>
+<li><span>Upload what your agents have recorded</span>${commandHtml('tracebook sync')}</li>
+<li><span>Read it here</span>${commandHtml('tracebook open')}</li></ol></div>
+<h2>Public sessions</h2>
+${
+  list.traces.length === 0
+    ? markup`<p>None yet. <a href="/help">How to begin</a></p>\n`
+    : traceList(list.traces, { order: 'createdAt', hasNamespaces: true, now })
+}${olderLink('/', {}, list.nextCursor)}`,
+})

@@ -1,0 +1,28 @@
+import { markup } from '../../transcript/html/markup.ts'
+import { commandHtml } from './commands.ts'
+import type { Page } from './page.ts'
+
+/** `/help`. `server` is the address of the service. */
+export const helpPage = (server: string): Page => ({
+  title: 'Help',
+  name: 'help',
+  content: markup`<section><h2 class="day">Begin</h2>
+<ol class="steps"><li><span>Get the program. In a clone of Tracebook, <code>npx tracebook</code> works after <code>npm ci</code>; this installs it for all folders:</span>
+${commandHtml('npm pack && npm install --global ./tracebook-*.tgz')}</li>
+<li><span>Log in to this service.</span>${commandHtml(`tracebook login --server ${server}`)}</li>
+<li><span>Upload what your agents have recorded, without secrets. <code>--watch</code> goes on while they work.</span>${commandHtml('tracebook sync')}</li>
+<li><span>Sign in your browser.</span>${commandHtml('tracebook open')}</li></ol></section>
+<section class="prose"><h2 class="day">Who reads what</h2>
+<p>A new session is private: the members of its namespace read it. <code>tracebook share ID</code>, or its own page, makes it public: then everybody
+who has the link reads it, without an account. <code>tracebook unshare ID</code> takes that back at once, also from pages that are open.
+<code>tracebook rm ID</code> erases a session, <code>tracebook redact ID</code> takes a secret out of it.</p></section>
+<section class="prose"><h2 class="day">Reading</h2>
+<p>The line of ticks beside a session is the session itself: a tall tick is a prompt, a grey one a call of a tool, a green one a change of
+a file, a red one a call that failed. On the page of a session, the outline leads to each prompt; the time beside a message is its link.
+<a href="/search">Search</a> finds words in all sessions that you may read.
+Press <kbd>?</kbd> on any page for its keys. In <a href="/settings">your settings</a> you can turn single keys off.</p></section>
+<section class="prose"><h2 class="day">Programs</h2>
+<p>All of this is an <a href="/docs">API</a>, also as <a href="/openapi.json">OpenAPI</a>. <code>tracebook token</code> prints a token for it.
+<a href="/health/ready">Whether the service is ready</a></p></section>
+`,
+})

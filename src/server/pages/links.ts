@@ -1,0 +1,39 @@
+import { ofSegment, toSegment } from '../../base/path-segments.ts'
+
+/** The addresses of pages that have a name or an id in them. Every link to such a page is made here. */
+
+/** A text encoded for an address. An address cannot have lone surrogates, so they are replaced. */
+const encoded = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+/** The page of a namespace. */
+export const namespacePath = (slug: string): string => `/@${encoded(slug)}`
+
+/** The page of a trace; with a message, the page at that message. */
+export const tracePath = (slug: string, externalId: string, messageId?: string): string =>
+  `${namespacePath(slug)}/${toSegment(externalId)}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
+
+/** A page beneath that of a trace. */
+export const beneathTrace = (slug: string, externalId: string, name: string): string =>
+  `${tracePath(slug, externalId)}/-/${name}`
+
+/** The page of one message of a trace. */
+export const messagePath = (slug: string, externalId: string, messageId: string): string =>
+  beneathTrace(slug, externalId, `message/${toSegment(messageId)}`)
+
+/** The page for signing in, which leads back to this path. */
+export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)
+
+/** The trace that an address of the service at `origin` leads to; undefined for any other address. */
+export const readTracePath = (
+  url: URL | null,
+  origin: string | undefined,
+): { readonly namespace: string; readonly externalId: string } | undefined => {
+  if (url === null || url.origin !== origin) return undefined
+  const [, slug, id] = /^\/(?:@|%40)([^/]+)\/([^/]+)$/.exec(url.pathname) ?? []
+  if (slug === undefined || id === undefined) return undefined
+  try {
+    return { namespace: decodeURIComponent(slug), externalId: ofSegment(decodeURIComponent(id)) }
+  } catch {
+    return undefined
+  }
+}

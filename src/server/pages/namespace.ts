@@ -1,0 +1,40 @@
+import type { NamespaceView } from '../../contract/namespaces.ts'
+import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { commandHtml } from './commands.ts'
+import { type SessionList, olderLink } from './feed.ts'
+import { namespacePath } from './links.ts'
+import type { Page } from './page.ts'
+import { initials } from './shell.ts'
+import { traceList } from './trace-list.ts'
+
+const picture = ({ avatarUrl, displayName }: NamespaceView): Html =>
+  avatarUrl === undefined
+    ? markup`<span class="who big" aria-hidden="true">${initials(displayName)}</span>`
+    : markup`<img class="who big" src="${avatarUrl}" alt="" width="48" height="48">`
+
+const empty = ({ role }: NamespaceView): Html =>
+  role === undefined
+    ? markup`<div class="blank left"><h2>No public sessions</h2><p>What is not public here, members read after they have signed in.</p></div>\n`
+    : markup`<div class="blank left"><h2>No sessions here yet</h2><p>Upload what your agents have recorded:</p>
+${commandHtml('tracebook sync')}</div>
+`
+
+/** `/@{slug}`: a namespace with its traces: for members all of them, for others the public ones. */
+export const namespacePage = (namespace: NamespaceView, list: SessionList, now: number): Page => {
+  const { slug, displayName, description, role } = namespace
+  const about = description === undefined ? none : markup`<p dir="auto">${visibleLine(description)}</p>`
+  return {
+    title: visibleLine(displayName) || `@${slug}`,
+    name: 'namespace',
+    heading: markup`<header class="row">${picture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
+<div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div></header>
+`,
+    layout: 'wide',
+    content: markup`${about}${
+      list.traces.length === 0
+        ? empty(namespace)
+        : traceList(list.traces, { order: 'startedAt', hasNamespaces: false, now })
+    }${olderLink(namespacePath(slug), {}, list.nextCursor)}`,
+  }
+}

@@ -1,0 +1,160 @@
+import type { Hit, SearchAnswer, SearchResult } from '../../contract/search.ts'
+import { agentAndModel } from '../../transcript/agent-names.ts'
+import { titleOf } from '../../transcript/head.ts'
+import { icon } from '../../transcript/html/icons.ts'
+import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { visible, visibleLine } from '../../transcript/visible.ts'
+import { shortDay } from './days.ts'
+import { olderLink } from './feed.ts'
+import { tracePath } from './links.ts'
+import type { Page } from './page.ts'
+import { authorHtml, placeHtml, plural, timeOf } from './trace-list.ts'
+
+/** A link to another search. */
+export type OtherSearch = { readonly label: string; readonly q: string }
+
+/** A value of a field among the results: its count, and the search that is narrowed to it. */
+export type Narrower = OtherSearch & { readonly count: number }
+
+const sorts = ['relevance', 'newest'] as const
+type Sort = (typeof sorts)[number]
+
+type SearchView = {
+  readonly q: string
+  readonly sort: Sort
+  /** Undefined before anything was searched for. */
+  readonly answer: SearchAnswer | undefined
+  /** The fields in `q`, each linked to the search without it. */
+  readonly fields: readonly OtherSearch[]
+  /** Fields that could be added. */
+  readonly suggestions: readonly OtherSearch[]
+  readonly narrower: readonly { readonly name: string; readonly values: readonly Narrower[] }[]
+  /** The present time, in milliseconds since 1970. */
+  readonly now: number
+}
+
+const pathOf = (q: string, sort: Sort): string =>
+  `/search?${new URLSearchParams({ q, ...(sort === 'relevance' ? {} : { sort }) }).toString()}`
+
+const placeNames = {
+  prompt: 'Prompt',
+  answer: 'Answer',
+  thinking: 'Thinking',
+  call: 'Call of a tool',
+  output: 'Output',
+  system: 'System',
+  trace: 'About the session',
+} as const
+
+const snippetHtml = ({ text, marks }: Hit['snippet']): Html => {
+  const pieces: Html[] = []
+  let at = 0
+  for (const [start, end] of marks) {
+    pieces.push(markup`${visible(text.slice(at, start))}<mark>${visible(text.slice(start, end))}</mark>`)
+    at = end
+  }
+  return markup`${pieces}${visible(text.slice(at))}`
+}
+
+const hitHtml = (hit: Hit, slug: string, externalId: string): Html => {
+  const iso = new Date(hit.at).toISOString()
+  const code = hit.in === 'call' || hit.in === 'output' ? ' mono' : ''
+  return markup`<li><time class="at" datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>
+<div class="in"><span class="role">${placeNames[hit.in ?? 'trace']}</span><a class="name${code}" href="${tracePath(slug, externalId, hit.messageExternalId)}" dir="auto">${snippetHtml(hit.snippet)}</a></div></li>
+`
+}
+
+const resultHtml = ({ trace, hits, more }: SearchResult, now: number): Html => {
+  const { namespace, externalId } = trace
+  const path = tracePath(namespace.slug, externalId)
+  const began = timeOf(trace)
+  const agent = agentAndModel(trace)
+  return markup`<section class="found"><h2><a href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a></h2>
+<div class="meta">${authorHtml(trace)}<time datetime="${new Date(began).toISOString()}" data-shows="day">${shortDay(began, now)}</time>${
+    agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`
+  }${placeHtml(trace)}</div>
+<ol class="list">${hits.map((hit) => hitHtml(hit, namespace.slug, externalId))}</ol>
+${more === 0 ? none : markup`<p><a class="btn bare" href="${path}">${more.toLocaleString('en')} more in this session</a></p>`}</section>
+`
+}
+
+const chips = ({ fields, suggestions, sort }: SearchView): Html =>
+  fields.length + suggestions.length === 0
+    ? none
+    : markup`<nav class="chips" aria-label="Filters">${fields.map(
+        ({ label, q }) =>
+          markup`<a class="chip on" href="${pathOf(q, sort)}" aria-label="Without ${label}"><b>${visibleLine(label)}</b>${icon('close')}</a>`,
+      )}${suggestions.map(({ label, q }) => markup`<a class="chip" href="${pathOf(q, sort)}">${label}</a>`)}</nav>
+`
+
+const order = ({ q, sort }: SearchView): Html =>
+  markup`<nav class="seg push" aria-label="Order">${sorts.map((one) => {
+    const label = one === 'relevance' ? 'Best' : 'Newest'
+    return one === sort
+      ? markup`<a href="${pathOf(q, one)}" aria-current="page">${label}</a>`
+      : markup`<a href="${pathOf(q, one)}">${label}</a>`
+  })}</nav>`
+
+const through = ({ indexedThrough }: SearchAnswer): Html => {
+  const iso = new Date(indexedThrough).toISOString()
+  return markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
+}
+
+const figures = ({ results, total: { value, exact }, complete }: SearchAnswer): string => {
+  const places = results.reduce((sum, { hits, more }) => sum + hits.length + more, 0)
+  const sessions = plural(value, 'session')
+  if (results.length === value && exact) return `${plural(places, 'place')} in ${sessions}.`
+  return exact || complete ? `${sessions}.` : `${sessions} among the newest.`
+}
+
+const nothing = (view: SearchView, answer: SearchAnswer): Html => {
+  const { q, sort, fields } = view
+  const looser = fields.map(
+    ({ label, q: without }) =>
+      markup`<li><a href="${pathOf(without, sort)}">Without <b>${visibleLine(label)}</b></a></li>`,
+  )
+  const unquoted = q.replaceAll('"', '')
+  const words = unquoted === q ? none : markup`<li><a href="${pathOf(unquoted, sort)}">Without quotation marks</a></li>`
+  const older = answer.complete ? none : olderLink('/search', { q, sort }, answer.nextCursor)
+  return markup`<div class="blank left"><h2>Nothing for “<bdi>${visibleLine(q)}</bdi>”</h2>
+<p>Searched ${answer.complete ? 'all' : 'the newest'} sessions that you may read, through ${through(answer)}. One message has to hold all that you look for, whole or as
+parts of a name (<code>getUserName</code> is found by <code>user</code>, not by <code>us</code>).</p>
+${looser.length === 0 && words === none ? none : markup`<ul>${looser}${words}</ul>`}${older}</div>
+`
+}
+
+const beginning = markup`<div class="blank left"><h2>Search what your agents did</h2>
+<p>In every session that you may read: prompts, answers, thinking, calls of tools and their output. All words have to stand in one message.</p>
+<dl class="facts"><dt><code>"flag needs an argument"</code></dt><dd>these words behind one another</dd>
+<dt><code>parser -test</code></dt><dd>without a word</dd><dt><code>jest OR vitest</code></dt><dd>one of both</dd>
+<dt><code>http/app.ts</code></dt><dd>a part of a path, or of a name: <code>getUserName</code> is found by <code>user</code></dd>
+<dt><code>has:error in:output tool:Bash</code></dt><dd>also <code>agent: model: role: author: project: namespace: branch: is:public from: to:</code></dd></dl></div>
+`
+
+const found = (view: SearchView, answer: SearchAnswer): Html => {
+  const { q, sort, now } = view
+  if (answer.results.length === 0) return nothing(view, answer)
+  return markup`<div class="row"><p class="soft" role="status"><b>${figures(answer)}</b> Indexed through ${through(answer)}.</p>${order(view)}</div>
+${answer.results.map((result) => resultHtml(result, now))}${olderLink('/search', { q, sort }, answer.nextCursor)}`
+}
+
+const narrowing = ({ narrower, sort }: SearchView): Html =>
+  narrower.length === 0
+    ? none
+    : markup`${narrower.map(
+        ({ name, values }) => markup`<section><h2>${name}</h2><ul>${values.map(
+          ({ label, q, count }) =>
+            markup`<li><a href="${pathOf(q, sort)}"><bdi>${visibleLine(label)}</bdi></a><span class="push num">${count.toLocaleString('en')}</span></li>`,
+        )}</ul></section>
+`,
+      )}<p>Counted over the sessions looked at.</p>`
+
+/** `/search`: the results by session, with the words marked. */
+export const searchPage = (view: SearchView): Page => ({
+  title: view.q === '' ? 'Search' : `${visibleLine(view.q)}: search`,
+  name: 'search',
+  heading: markup`<h1 class="vh">Search</h1>`,
+  layout: 'two',
+  content: markup`${chips(view)}${view.answer ? found(view, view.answer) : beginning}`,
+  aside: narrowing(view),
+})

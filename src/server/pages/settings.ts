@@ -1,0 +1,95 @@
+import type { SessionView } from '../../contract/sessions.ts'
+import type { IdentityView, UserView } from '../../contract/user.ts'
+import { icon } from '../../transcript/html/icons.ts'
+import { type Html, exactly, markup, none } from '../../transcript/html/markup.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { dayAndTime } from './days.ts'
+import type { Page } from './page.ts'
+import type { Viewer } from './viewer.ts'
+
+/** The paths that the forms of the settings page are posted to. */
+export const settingsForms = {
+  name: '/settings/name',
+  look: '/settings/look',
+  session: '/settings/session/end',
+  identity: '/settings/identity/remove',
+  signOut: '/settings/sign-out',
+} as const
+
+type SettingsView = {
+  readonly user: UserView
+  readonly sessions: readonly SessionView[]
+  readonly identities: readonly IdentityView[]
+  /** The identity of this session. */
+  readonly identityId: string
+  readonly viewer: Viewer
+  /** The note about what was just saved. */
+  readonly saved: string | undefined
+}
+
+const time = (ms: number): Html => {
+  const iso = new Date(ms).toISOString()
+  return markup`<time datetime="${iso}" data-shows="day-and-time">${dayAndTime(ms)} UTC</time>`
+}
+
+const removal = (action: string, id: string, label: string, of: string): Html =>
+  markup`<form method="post" action="${action}"><input type="hidden" name="id" value="${id}"><button class="btn bare risk" aria-label="${label} ${of}">${label}</button></form>`
+
+const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionView): Html => {
+  const name = visibleLine(deviceName ?? '') || 'A device without a name'
+  return markup`<tr><td><span class="row">${icon('device')}<b dir="auto">${name}</b>${current ? markup`<span class="tag ink">this one</span>` : none}</span></td>
+<td class="soft" data-of="Last used">${lastUsedAt === undefined ? markup`never` : time(lastUsedAt)}</td><td class="soft" data-of="Signed in">${time(createdAt)}</td>
+<td class="n">${removal(settingsForms.session, id, current ? 'Sign out' : 'End', name)}</td></tr>
+`
+}
+
+const identityName = ({ type, name, login, email }: IdentityView): string =>
+  visibleLine(name ?? login ?? email ?? '') || (type === 'device' ? 'A device' : 'An account at the code host')
+
+const identityRow = (identity: IdentityView, isCurrent: boolean, isOnly: boolean): Html => {
+  const name = identityName(identity)
+  const action = isOnly
+    ? markup`<span class="faint">the only one, so it stays</span>`
+    : removal(settingsForms.identity, identity.id, 'Remove', name)
+  return markup`<tr><td><span class="row">${icon(identity.type === 'device' ? 'key' : 'user')}<b dir="auto">${name}</b>${isCurrent ? markup`<span class="tag ink">this session</span>` : none}</span></td>
+<td class="soft">${identity.type === 'device' ? 'device' : 'code host'}</td><td class="n">${action}</td></tr>
+`
+}
+
+const choice = (name: string, value: string, label: string, hint: string, isChosen: boolean): Html => {
+  const text = markup`<span><b>${label}</b>${hint === '' ? none : markup`<span class="soft">${hint}</span>`}</span></label>\n`
+  return isChosen
+    ? markup`<label class="pick"><input type="radio" name="${name}" value="${value}" checked>${text}`
+    : markup`<label class="pick"><input type="radio" name="${name}" value="${value}">${text}`
+}
+
+const look = ({
+  theme,
+  hasKeys,
+}: Viewer): Html => markup`<section id="look"><h2 class="day">Appearance <small>in this browser</small></h2>
+<form class="form" method="post" action="${settingsForms.look}"><fieldset><legend>Theme</legend>
+${choice('theme', 'system', 'As the system', 'Light or dark, as this device is set.', theme === undefined)}${choice('theme', 'light', 'Light', '', theme === 'light')}${choice('theme', 'dark', 'Dark', '', theme === 'dark')}</fieldset>
+<fieldset><legend>Keyboard</legend>
+${choice('keys', 'on', 'Single keys', 'Such as j and k for the next and the previous message.', hasKeys)}${choice('keys', 'off', 'Only with Ctrl or Command', 'For speech input: no single key does anything.', !hasKeys)}</fieldset>
+<div class="row"><button class="btn main">Save</button></div></form></section>
+`
+
+/** `/settings`: the viewer's name, devices and identities, and how pages look. */
+export const settingsPage = ({ user, sessions, identities, identityId, viewer, saved }: SettingsView): Page => ({
+  title: 'Settings',
+  name: 'settings',
+  // The routes of the forms check the origin of the page.
+  referrer: 'same-origin',
+  content: markup`${saved === undefined ? none : markup`<p class="note" role="status">${icon('done')}<span>${saved}</span></p>\n`}<section><h2 class="day">You</h2>
+<form class="form" method="post" action="${settingsForms.name}"><label>Name <span class="hint">As it stands beside your sessions.</span>
+<span class="field"><input name="displayName" value="${exactly(user.displayName ?? '')}" autocomplete="name" required maxlength="200"></span></label>
+<div class="row"><button class="btn main">Save</button></div></form></section>
+<section id="devices"><h2 class="day">Devices <small>that are signed in as you</small></h2>
+<table class="grid stack"><thead><tr><th scope="col">Device</th><th scope="col">Last used</th><th scope="col">Signed in</th><th scope="col"><span class="vh">Action</span></th></tr></thead>
+<tbody>${sessions.map(sessionRow)}</tbody></table></section>
+<section id="identities"><h2 class="day">Identities <small>by which you sign in</small></h2>
+<table class="grid stack"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col"><span class="vh">Action</span></th></tr></thead>
+<tbody>${identities.map((one) => identityRow(one, one.id === identityId, identities.length === 1))}</tbody></table></section>
+${look(viewer)}<section><h2 class="day">This browser</h2><form method="post" action="${settingsForms.signOut}"><button class="btn">${icon('sign-out')}Sign out</button></form></section>
+`,
+})

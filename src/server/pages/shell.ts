@@ -1,0 +1,52 @@
+import { version } from '../../base/version.ts'
+import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { icon, iconSprite } from '../../transcript/html/icons.ts'
+import { namespacePath, signInPath } from './links.ts'
+import type { Viewer } from './viewer.ts'
+
+const mark = markup`<svg viewBox="0 0 22 22" aria-hidden="true"><rect class="logo-page" x="1" y="1" width="20" height="20" rx="5"/><path class="logo-mark" d="M7 4.5v13M11 7h6M11 11h4M11 15h5.5"/><circle class="logo-dot" cx="7" cy="7" r="2.4"/></svg>`
+
+/** The first letters of a name, for the round badge of a user. */
+export const initials = (name: string): string =>
+  [...name.replaceAll(/[^\p{L}\p{N}]/gu, '')].slice(0, 2).join('').toUpperCase()
+
+const link = (href: string, text: Html, path: string): Html =>
+  path.split('?')[0] === href
+    ? markup`<a href="${href}" aria-current="page">${text}</a>`
+    : markup`<a href="${href}">${text}</a>`
+
+/** Whether a sign-in leads back to this path: only to pages of namespaces and traces; the address of a sign-in holds a code. */
+const leadsBack = (path: string): boolean => path.startsWith('/@')
+
+const account = ({ user, isKnown, path }: Viewer): Html => {
+  if (!isKnown) return none
+  if (!user) return markup`<a class="btn" href="${signInPath(leadsBack(path) ? path : '/')}">Sign in</a>`
+  const name = user.slug ?? ''
+  return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
+}
+
+/** The words of the present search, so that the field shows them. */
+const wordsIn = (path: string): string =>
+  path.startsWith('/search?') ? (new URLSearchParams(path.slice(path.indexOf('?'))).get('q') ?? '') : ''
+
+const searchField = (path: string): Html =>
+  markup`<form class="field" role="search" action="/search"><label for="q" class="vh">Search sessions</label>${icon('search')}<input id="q" name="q" type="search" placeholder="Search sessions" maxlength="400" autocomplete="off" value="${wordsIn(path)}"><kbd aria-hidden="true">/</kbd></form>`
+
+/** The part of every page above its content, from the beginning of the body. */
+export const startOfShell = (viewer: Viewer): Html => {
+  const { user, path } = viewer
+  const slug = user?.slug
+  const own = slug === undefined ? none : link(namespacePath(slug), markup`<bdi>@${slug}</bdi>`, path)
+  return markup`${iconSprite}<a class="skip" href="#main">Skip to the content</a>
+<header class="bar"><div>
+<a class="brand" href="/" aria-label="Tracebook, sessions">${mark}<span class="word">tracebook</span></a>
+<nav aria-label="Site">${link('/', markup`Sessions`, path)}${own}${link('/help', markup`Help`, path)}</nav>
+${searchField(path)}
+${account(viewer)}
+</div></header>
+`
+}
+
+/** The part of every page below its content. */
+export const endOfShell: Html = markup`<footer class="site"><div><span>Tracebook ${version}</span><a href="/help">Help</a><a href="/docs">API</a></div></footer>
+`

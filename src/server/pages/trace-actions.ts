@@ -1,0 +1,93 @@
+import { truncateText } from '../../base/texts.ts'
+import type { TraceDetail, Visibility } from '../../contract/trace.ts'
+import { agentAndModel } from '../../transcript/agent-names.ts'
+import { titleOf } from '../../transcript/head.ts'
+import { icon } from '../../transcript/html/icons.ts'
+import { type Html, exactly, markup, none } from '../../transcript/html/markup.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { beneathTrace, namespacePath, tracePath } from './links.ts'
+import type { Page } from './page.ts'
+
+/** The names of the pages beneath that of a trace where it is shared and deleted; their forms are posted to the same addresses. */
+export const traceActions = { visibility: 'visibility', delete: 'delete' } as const
+
+export const titleOfTrace = (trace: TraceDetail): string => titleOf(new Map(Object.entries(trace)))
+
+/** The link back to a trace. */
+const crumbs = ({ namespace: { slug }, externalId }: TraceDetail, title: string): Html =>
+  markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId)}" dir="auto">${title}</a></nav>\n`
+
+const choice = (value: Visibility, label: string, hint: Html, present: Visibility): Html => {
+  const text = markup`<span><b>${label}</b><span class="soft">${hint}</span></span></label>\n`
+  return value === present
+    ? markup`<label class="pick"><input type="radio" name="visibility" value="${value}" checked>${text}`
+    : markup`<label class="pick"><input type="radio" name="visibility" value="${value}">${text}`
+}
+
+const MOST_SUMMARY = 240
+
+const shortened = (text: string | undefined): string | undefined => text && truncateText(text, MOST_SUMMARY)
+
+/** The facts of a trace that everybody would see if it were public, besides its messages. */
+const seen = (
+  trace: TraceDetail,
+  author: string | undefined,
+): readonly { readonly name: string; readonly value: string | undefined }[] => [
+  { name: 'Title', value: titleOfTrace(trace) },
+  { name: 'Author', value: author },
+  { name: 'Agent', value: agentAndModel(trace) },
+  { name: 'Messages', value: (trace.messageCount ?? 0).toLocaleString('en') },
+  { name: 'Project', value: trace.projectName },
+  { name: 'Folder', value: trace.projectPath },
+  { name: 'Repository', value: trace.gitRemoteUrl },
+  { name: 'Branch', value: trace.gitBranch },
+  { name: 'Commit', value: trace.gitRef },
+  { name: 'Session', value: trace.externalId },
+  { name: 'Summary', value: shortened(trace.ai_summary) },
+]
+
+/** `/@{slug}/{externalId}/-/visibility`: says what would be seen before it makes anything public. */
+export const visibilityPage = (trace: TraceDetail, author: string | undefined): Page => {
+  const { namespace, visibility } = trace
+  const title = titleOfTrace(trace)
+  const hidden = visibility === 'public' ? 'private' : visibility
+  return {
+    title: 'Who can read this session',
+    name: 'trace-visibility',
+    // The route of the form checks the origin of the page.
+    referrer: 'same-origin',
+    heading: markup`${crumbs(trace, title)}<h1>Who can read this session?</h1>\n`,
+    content: markup`<form class="form" method="post" action="${beneathTrace(namespace.slug, trace.externalId, traceActions.visibility)}"><fieldset><legend class="vh">Who can read this session</legend>
+${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that it exists.`, visibility)}${choice('public', 'Everybody', markup`Without an account. It is listed on the first page; search engines are asked to leave it out.`, visibility)}</fieldset>
+<section class="seen"><h2 class="day">What everybody would see</h2>
+<dl class="facts">${seen(trace, author).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
+<p>And every message: prompts, answers, thinking, the calls of tools with their arguments and all that they returned, such as the content of
+files. <code>tracebook sync</code> leaves out what looks like a secret; look through the session once before you make it public.</p></section>
+<div class="row"><button class="btn main">Save</button><a class="btn" href="${tracePath(namespace.slug, trace.externalId)}">Cancel</a></div></form>
+`,
+  }
+}
+
+/** `/@{slug}/{externalId}/-/delete`: a trace is deleted by typing its title. `typed` is another text that was typed instead. */
+export const deletePage = (trace: TraceDetail, typed?: string): Page => {
+  const { namespace, externalId, messageCount = 0 } = trace
+  const title = titleOfTrace(trace)
+  const messages = `${messageCount.toLocaleString('en')} ${messageCount === 1 ? 'message' : 'messages'}`
+  return {
+    title: 'Delete this session',
+    name: 'trace-delete',
+    referrer: 'same-origin',
+    heading: markup`${crumbs(trace, title)}<h1>Delete this session for everybody?</h1>\n`,
+    content: markup`<p>Its ${messages} and its history are erased, also from the log. Links to it will find nothing. This cannot be undone.${
+      messageCount === 0 ? none : markup` <code>tracebook export</code> keeps a copy.`
+    }</p>
+<form class="form" method="post" action="${beneathTrace(namespace.slug, externalId, traceActions.delete)}"><label><span>Type its title to go on: <code dir="auto">${title}</code></span>
+<span class="field"><input name="title" value="${exactly(typed ?? '')}" autocomplete="off" required></span>${
+      typed === undefined
+        ? none
+        : markup`<span class="wrong" role="alert">${icon('warning')}This is not the title. Nothing was deleted.</span>`
+    }</label>
+<div class="row"><a class="btn" href="${tracePath(namespace.slug, externalId)}">Keep it</a><button class="btn risk">${icon('delete')}Delete</button></div></form>
+`,
+  }
+}

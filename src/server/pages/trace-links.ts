@@ -1,0 +1,46 @@
+import { elapsedText } from '../../base/for-people.ts'
+import { readTrace, titleOf } from '../../transcript/head.ts'
+import type { Child, Links } from '../../transcript/html/links.ts'
+import { markup, none } from '../../transcript/html/markup.ts'
+import { counted } from '../../transcript/html/output.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { messagePath, tracePath } from './links.ts'
+
+/** The addresses that the rows of a trace link to. */
+export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<string, Child>): Links => {
+  const whole = (id: string) => messagePath(slug, externalId, id)
+  return {
+    message: (id) => tracePath(slug, externalId, id),
+    whole,
+    text: (id, part) => `${whole(id)}?part=${part}`,
+    child: (callId) => children.get(callId),
+  }
+}
+
+/** A sub-agent's session, as the page of its parent shows it. */
+const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
+  const number = (name: string): number | undefined => {
+    const value = trace.get(name)
+    return typeof value === 'number' ? value : undefined
+  }
+  const [started, ended] = [number('startedAt'), number('endedAt')]
+  const took =
+    started !== undefined && ended !== undefined && ended - started >= 1_000
+      ? markup`<span>${elapsedText(ended - started)}</span>`
+      : none
+  const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`
+  return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: visibleLine(titleOf(trace)), facts }
+}
+
+/** The sub-agents of a session, from the JSON texts of their traces, the newest first; and by the calls that have started them. */
+export const readChildren = (slug: string, texts: readonly string[]) => {
+  const byCall = new Map<string, Child>()
+  const all = texts.map((text) => {
+    const trace = readTrace(text)
+    const child = childOf(slug, trace)
+    const callId = trace.get('parentCallId')
+    if (typeof callId === 'string' && !byCall.has(callId)) byCall.set(callId, child)
+    return child
+  })
+  return { all, byCall }
+}

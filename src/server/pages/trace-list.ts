@@ -1,0 +1,114 @@
+import type { FeedTrace } from '../../contract/feed.ts'
+import { agentAndModel } from '../../transcript/agent-names.ts'
+import { titleOf } from '../../transcript/head.ts'
+import { icon } from '../../transcript/html/icons.ts'
+import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { strip } from '../../transcript/html/strip.ts'
+import { isoText } from '../../transcript/times.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { dayOf, shortDay } from './days.ts'
+import { namespacePath, tracePath } from './links.ts'
+
+/** The time by which a list is sorted. A list by the start of sessions has headings for days; in a list by their upload each row shows its day. */
+type ListOrder = 'createdAt' | 'startedAt'
+
+type ListOptions = {
+  readonly order: ListOrder
+  /** Whether the traces are of several namespaces. */
+  readonly hasNamespaces: boolean
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no valid time. */
+export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
+  startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
+
+/** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
+const shortElapsedText = (ms: number): string => {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes === 0) return `${Math.floor(ms / 1_000)} s`
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 100 ? `${hours} h ${minutes % 60} m` : `${Math.floor(hours / 24).toLocaleString('en')} d`
+}
+
+const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
+  isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
+    ? none
+    : markup`<small>${shortElapsedText(endedAt! - startedAt!)}</small>`
+
+/** How long after its last message a session is shown as running. */
+const RUNNING_MS = 2 * 60_000
+
+const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
+  Math.min(endedAt ?? -Infinity, updatedAt ?? -Infinity) > now - RUNNING_MS
+
+export const plural = (count: number, word: string): string =>
+  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+
+/** The numbers of a session: prompts, calls, failures and changed lines. */
+const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
+  const { prompts = 0, calls = 0, failed = 0, added = 0, removed = 0 } = shape ?? {}
+  if (prompts + calls === 0) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
+  const shownCalls = calls === 0 ? none : markup`<span>${plural(calls, 'call')}</span>`
+  const failures = failed === 0 ? none : markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`
+  const lines =
+    added + removed === 0
+      ? none
+      : markup`<span><span class="plus">+${added.toLocaleString('en')}</span> <span class="minus">−${removed.toLocaleString('en')}</span></span>`
+  return markup`<span>${plural(prompts, 'prompt')}</span>${shownCalls}${failures}${lines}`
+}
+
+export const authorHtml = ({ author, visibility }: FeedTrace): Html => {
+  const name = author?.displayName === undefined ? none : markup`<bdi>${visibleLine(author.displayName)}</bdi>`
+  const tag = visibility === 'public' ? markup`<span class="tag ink">${icon('public')}public</span>` : none
+  return name === none && tag === none ? none : markup`<span>${name}${tag}</span>`
+}
+
+export const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
+  const place = [projectName, gitBranch].flatMap((text) => (text === undefined ? [] : [visibleLine(text)])).join(' @ ')
+  return place === '' ? none : markup`<span class="on">${icon('branch')}<code dir="auto">${place}</code></span>`
+}
+
+const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Html => {
+  const { namespace, externalId, shape } = trace
+  const path = tracePath(namespace.slug, externalId)
+  const began = timeOf(trace)
+  const iso = new Date(began).toISOString()
+  const time =
+    order === 'startedAt'
+      ? markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
+      : markup`<time datetime="${iso}" data-shows="day">${shortDay(began, now)}</time>`
+  const agent = agentAndModel(trace)
+  const isNow = isRunning(trace, now)
+  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${time}${lengthOf(trace)}</div>
+<div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
+${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
+${authorHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>
+<div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>
+`
+}
+
+/** Traces in the order of a list. */
+export const traceList = (traces: readonly FeedTrace[], options: ListOptions): Html =>
+  options.order === 'startedAt'
+    ? dividedByDays(traces, options)
+    : markup`<ol class="list traces">
+${traces.map((trace) => item(trace, options))}</ol>
+`
+
+const dividedByDays = (traces: readonly FeedTrace[], options: ListOptions): Html => {
+  const days = new Map<string, { readonly heading: Html; readonly items: Html[] }>()
+  for (const trace of traces) {
+    const { key, heading } = dayOf(timeOf(trace), options.now)
+    const day = days.get(key) ?? { heading, items: [] }
+    days.set(key, day)
+    day.items.push(item(trace, options))
+  }
+  return markup`${[...days.values()].map(
+    ({ heading, items }) => markup`<section class="of-day"><h2 class="day">${heading}</h2><ol class="list traces">
+${items}</ol></section>
+`,
+  )}`
+}

@@ -1,0 +1,73 @@
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../contract/parameters.ts'
+import { type QueryName, queryNames } from '../../contract/realtime.ts'
+import { type FeedPage, firstPages } from '../feed/first-pages.ts'
+import { feedList } from '../feed/queries.ts'
+import { invalid } from '../http/http-error.ts'
+import { PAGE_BYTES } from '../http/list-page.ts'
+import type { Question } from './answer.ts'
+import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
+import { keyOf, NOTHING, type QueryKind, queryKind } from './question.ts'
+import type { RealtimeServices } from './services.ts'
+import { trace, traceMessages } from './trace-queries.ts'
+
+const limitOf = (given: number | undefined) => Math.min(given ?? DEFAULT_LIMIT, MAX_LIMIT)
+
+const listOf = (page: FeedPage, limit: number) => feedList(page.entries, limit)
+
+/** An estimate: most entries are shorter. */
+const ENTRY_BYTES = 8 * 1024
+const maxBytesOf = (limit: number) => Math.min(limit * ENTRY_BYTES, PAGE_BYTES)
+
+/** FeedTrace[]: the newest public traces, the same for everybody. */
+const publicTraces = queryKind('feed:getPublicTraces', (services, args) => {
+  const limit = limitOf(args.limit)
+  return {
+    key: keyOf('feed:getPublicTraces', limit),
+    maxBytes: async () => maxBytesOf(limit),
+    ask: async () => {
+      const page = await firstPages(services).publicPage(Math.max(1, limit))
+      return { value: listOf(page, limit), topics: [...page.topics] }
+    },
+  }
+})
+
+/** FeedTrace[]: the newest traces of the token's active namespace; null without a valid token. */
+const namespaceTraces = queryKind('feed:getNamespaceTraces', (services, args, token) => {
+  const limit = limitOf(args.limit)
+  return {
+    key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
+    maxBytes: async () => maxBytesOf(limit),
+    ask: async () => {
+      const caller = await findCaller(services, token)
+      if (!caller) return { value: NOTHING, topics: [] }
+      const { namespace, expiresAt } = caller
+      const topics = topicsOfCaller(caller)
+      if (!namespace) return { value: feedList([], 0), topics, expiresAt }
+      const page = await firstPages(services).namespacePage(namespace.id, Math.max(1, limit))
+      return { value: listOf(page, limit), topics: [...topics, ...page.topics], expiresAt }
+    },
+  }
+})
+
+const kinds: { readonly [Name in QueryName]: QueryKind } = {
+  'feed:getPublicTraces': publicTraces,
+  'feed:getNamespaceTraces': namespaceTraces,
+  'traces:get': trace,
+  'traces:getMessages': traceMessages,
+}
+
+const isQuery = (name: string): name is QueryName => Object.hasOwn(kinds, name)
+
+/**
+ * The question for the query that a client names.
+ * @throws HttpError invalid_request for an unknown query or invalid arguments
+ */
+export const questionOf = (
+  services: RealtimeServices,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  token: string | undefined,
+): Question => {
+  if (!isQuery(name)) throw invalid('query', `must be one of ${queryNames.join(', ')}`)
+  return kinds[name](services, args, token)
+}

@@ -1,0 +1,187 @@
+import type { FeedTrace } from '../../contract/feed.ts'
+import type { QueryOf } from '../../contract/route.ts'
+import {
+  type FacetName,
+  type Hit,
+  type search as api,
+  SEARCH_LIMIT,
+  type SearchAnswer,
+  type SearchResult,
+} from '../../contract/search.ts'
+import type { Row } from '../../eventstore/engine/reads.ts'
+import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntry } from '../feed/queries.ts'
+import type { Caller } from '../http/caller.ts'
+import { uuids } from '../../eventstore/postgres/arrays.ts'
+import type { TraceRow } from '../trace/tokens/stored-rows.ts'
+import type { IndexQuery } from './candidates.ts'
+import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
+import { isExact } from './plan.ts'
+import { type Query, readQuery, withConditions } from './query.ts'
+import { byRelevance, byTime, type FoundTrace, shownText } from './rank.ts'
+import type { ReadRows, SearchReads } from './reads.ts'
+import { resolved, scopeOf } from './resolve.ts'
+import { snippetOf } from './snippet.ts'
+import { type FoundDoc, type FoundValues, type Key, newVerifier, type Verifier } from './verify.ts'
+import { readWindow, shownBefore, type Sort } from './window.ts'
+
+/** The most values that are shown of a field. */
+const MOST_VALUES = 50
+
+/** The values that a hit has of a field. A namespace is shown by its slug. */
+const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | undefined): readonly string[] => {
+  if (name !== 'namespace') return values[name] ?? []
+  return trace ? [trace.namespace.slug] : []
+}
+
+/** The values of each field among the hits, with the number of traces that have it. */
+const facetsOf = (
+  names: readonly FacetName[],
+  hits: readonly FoundValues[],
+  traces: ReadonlyMap<string, FeedTrace>,
+): NonNullable<SearchAnswer['facets']> => {
+  const counts = names.map((name) => {
+    const found = new Map<string, Set<string>>()
+    for (const hit of hits)
+      for (const value of valuesOf(name, hit, traces.get(hit.traceId)))
+        found.set(value, (found.get(value) ?? new Set()).add(hit.traceId))
+    const all = [...found].map(([value, ids]) => ({ value, count: ids.size }))
+    const sorted = all.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    return [name, sorted.slice(0, MOST_VALUES)] as const
+  })
+  return Object.fromEntries(counts)
+}
+
+/** What a search needs: the index, and the sources of the traces that it shows. */
+export type SearchServices = FeedSources & {
+  readonly searches: SearchReads
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/** The parameters of a search; all are optional. */
+type SearchQuery = Partial<QueryOf<(typeof api)['GET /v1/search']>>
+
+/** The most hits that are shown of a trace. */
+const MOST_HITS = 3
+
+/** The fields of a query that the API also takes as parameters. */
+const parameters = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role', 'in'] as const
+
+const queryOf = (given: SearchQuery): Query => {
+  const values = parameters.flatMap((field) => {
+    const value = given[field]
+    return value === undefined || value === '' ? [] : [[field, value] as const]
+  })
+  return withConditions(readQuery(given.q ?? ''), values, given)
+}
+
+const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
+  const { text, marks } = shownText(found)
+  const { text: shown, marks: inside } = snippetOf(text.text, marks)
+  return {
+    ...(externalId === undefined ? {} : { messageExternalId: externalId, ordinal }),
+    ...(role === undefined ? {} : { role }),
+    ...(text.part === undefined ? {} : { part: text.part }),
+    in: text.place,
+    at,
+    snippet: { text: shown, marks: inside.map(([start, end]) => [start, end]) },
+  }
+}
+
+const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${feedTables}`
+
+/** The traces as lists show them, by id, without those that lists leave out. */
+const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly string[]) => {
+  const found = ids.length === 0 ? [] : await readRows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
+  return new Map(
+    found.flatMap((row) => {
+      const { id, text } = toEntry(row, services)
+      return text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const]
+    }),
+  )
+}
+
+/** A trace with its best hits; undefined for a trace that lists do not show. */
+const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace | undefined): SearchResult | undefined =>
+  trace && { trace, hits: docs.slice(0, MOST_HITS).map(hitOf), more: count - Math.min(docs.length, MOST_HITS) }
+
+/** Where the next page begins: with further traces of this window, or with the next window. Undefined after the last page. */
+const nextPageStart = (
+  pageStart: PageStart,
+  end: PageStart['below'],
+  page: readonly FoundTrace[],
+  hasMore: boolean,
+): PageStart | undefined => {
+  const shown = [...pageStart.shown, ...page.map(({ traceId }) => shortId(traceId))]
+  if (hasMore) return { ...pageStart, downTo: end, shown: new Set(shown) }
+  const { lastPosition, portions } = pageStart
+  return isBelow(BOTTOM, end) ? { lastPosition, portions, below: end, shown: new Set() } : undefined
+}
+
+/** How a page is made. */
+type Paging = { readonly pageStart: PageStart; readonly limit: number; readonly sort: Sort }
+
+/** Finds the traces of a window, without traces that an earlier page showed because of newer hits, and without traces in quarantine. */
+const findTraces = async (
+  readRows: ReadRows,
+  verifier: Verifier,
+  { wanted, reads }: { readonly wanted: IndexQuery; readonly reads: FeedSources['reads'] },
+  { pageStart, limit, sort }: Paging,
+) => {
+  const window = await readWindow(readRows, verifier, wanted, pageStart, { limit, sort })
+  const ids = [...new Set(window.read.map(({ traceId }) => traceId))]
+  const shownEarlier = await shownBefore(readRows, verifier, wanted, pageStart, ids)
+  const isNotQuarantined = ({ id, namespace_id }: TraceRow) =>
+    reads.isNotQuarantined(`trace-${id}`, `namespace-${namespace_id}`)
+  const showable = new Set(ids.filter((id) => !shownEarlier.has(id) && isNotQuarantined(verifier.traceOf(id)!)))
+  const isShowable = ({ traceId }: Key) => showable.has(traceId)
+  const hits = window.hits.filter(isShowable)
+  const hitsByTrace = Map.groupBy(hits, ({ traceId }) => traceId)
+  const sorted = sort === 'newest' ? byTime : byRelevance
+  return { end: window.end, hits, traces: sorted(window.read.filter(isShowable), (id) => hitsByTrace.get(id)!.length) }
+}
+
+/**
+ * Finds messages and traces that the caller may read, by words: the index proposes, the texts decide. Everything is read in one snapshot,
+ * rights as well.
+ * @throws 400 for an invalid cursor; Unavailable while there is no index
+ */
+export const search = (
+  services: SearchServices,
+  given: SearchQuery,
+  caller: Pick<Caller, 'userId'> | undefined,
+): Promise<SearchAnswer> => {
+  const { searches, reads, now } = services
+  const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
+  const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
+  const asked = queryOf(given)
+  const readThrough = now() - Math.ceil(searches.behindMs())
+
+  return searches.snapshot(async (readRows) => {
+    const { position, portions, waitingSince, roles, segments } = await scopeOf(readRows, caller?.userId)
+    const namespaces = [...roles.keys()]
+    const query = await resolved(readRows, asked, namespaces)
+    const hashOf = await searches.hashes(readRows)
+    const pageStart = givenStart ?? firstPageStart(position, portions)
+    const index = { namespaces, segments, hashOf, portions: pageStart.portions }
+    const wanted: IndexQuery = { query, isExact: isExact(query), ...index }
+    const verifier = newVerifier(readRows, query, roles)
+    const found = await findTraces(readRows, verifier, { wanted, reads }, { pageStart, limit, sort })
+
+    const notShown = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
+    const page = notShown.slice(0, limit)
+    const next = nextPageStart(pageStart, found.end, page, notShown.length > limit)
+    const needed = given.facets ? found.traces : page
+    const ids = needed.map(({ traceId }) => traceId)
+    const traces = await tracesOf(readRows, services, ids)
+    const complete = !isBelow(BOTTOM, found.end)
+    return {
+      results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
+      total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
+      ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
+      complete,
+      indexedThrough: Math.min(readThrough, waitingSince - 1),
+      ...(next ? { nextCursor: cursorOf(next) } : {}),
+    }
+  })
+}

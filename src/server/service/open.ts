@@ -1,0 +1,147 @@
+import { withTimeout } from '../../eventstore/engine/rejected.ts'
+import { newWrite } from '../../eventstore/engine/write.ts'
+import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
+import { newErasePast } from '../history/erase-past.ts'
+import { newPastAnswers } from '../history/past-answers.ts'
+import type { HistoryServices } from '../history/services.ts'
+import { newBodyThreads } from '../http/parse-bodies.ts'
+import { newNodePermits } from '../http/node-permits.ts'
+import { newLogId } from '../../eventstore/log/log-id.ts'
+import { isHeld } from '../proof/queries.ts'
+import { originWarning, readSigner } from '../proof/keys.ts'
+import { newConnections } from '../realtime/connections.ts'
+import { newExpiringTraces } from '../retention/expiring-traces.ts'
+import { newKeepTraces } from '../retention/keep-traces.ts'
+import { newRowMaking } from '../web/row-making.ts'
+import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
+import { openMemory } from './memory.ts'
+import { openOperationalData } from './operational-data.ts'
+import { startProcesses } from './processes.ts'
+import type { Service } from './service.ts'
+import { type StoresOptions, openStores } from './stores.ts'
+
+type OpenOptions = StoresOptions & {
+  /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
+  readonly isDiskLow?: () => boolean
+  /** The folder of an embedded database. The key that signs checkpoints is created there if none is configured. */
+  readonly dataDir?: string
+  /** The clock, in milliseconds. Default: that of the system. */
+  readonly now?: () => number
+}
+
+export type OpenService = { readonly service: Service; close(): Promise<void> }
+
+const CLOSE_MS = 3_000
+/** How long requests for a checkpoint wait for the first one of a new service. */
+const FIRST_CHECKPOINT_MS = 5_000
+
+/** The key that signs checkpoints of the log; undefined if there is none; a worker then logs a warning. */
+const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
+  const signer = await readSigner(config, dataDir)
+  if (!signer && config.ROLES.includes('worker'))
+    logger.warn({}, 'neither AUDIT_KEY nor AUDIT_KEY_FILE is set: no checkpoints of the log are signed')
+  const warning = signer && originWarning(signer, config)
+  if (warning) logger.warn({}, warning)
+  return signer
+}
+
+/** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
+export const openService = async (options: OpenOptions): Promise<OpenService> => {
+  const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const auditSigner = await readAuditSigner(options)
+  const stores = await openStores(options)
+  const { metrics, log, codec, lastSeen, groups, reads, timeline, searches, operations } = stores
+  const closing = new AbortController()
+  const logId = newLogId(log, closing.signal)
+
+  const permits = newNodePermits(config.DATABASE_CONNECTIONS)
+  const memory = await openMemory(stores, permits, now)
+  const { caches, transactors, visible, retentionWakeup } = memory
+  installPermitGauges(metrics, permits)
+  if (options.dataDir) installDiskGauge(metrics, options.dataDir)
+  const { assertWritable, readiness } = newServiceHealth({
+    groups,
+    log,
+    logProblem: () => log.problem()?.message ?? (memory.hasStarted() ? undefined : LOG_UNREACHABLE),
+    reads,
+    pool: operations,
+    lastSeen: lastSeen.position,
+    isDiskLow,
+    now,
+  })
+  const write = newWrite({ assertWritable, visible })
+  const work = { transactors, assertWritable, retentionWakeup, auditSigner }
+  const processes = startProcesses({ ...stores, ...work, config, databaseUrl, now, logger })
+  installProofGauges(metrics, processes.proof)
+
+  const { close: closeData, ...data } = openOperationalData({ config, databaseUrl, stores, now, logger })
+  const bodyThreads = newBodyThreads((error) =>
+    logger.warn({ reason: error.message }, 'a thread that parses large bodies has failed'),
+  )
+  const rowMaking = newRowMaking((error) =>
+    logger.warn({ reason: error.message }, 'the thread that makes rows of sessions has failed'),
+  )
+  const connections = newConnections(config, (code) => metrics.realtimeDropped.inc({ code }))
+  installRealtimeGauges(metrics, connections, caches.live)
+  const { models, longLists, memo } = caches
+  const history: HistoryServices = { reads, timeline, log, codec, models, memo, longLists }
+
+  const service: Service = {
+    config,
+    now,
+    logger,
+    metrics,
+    logId: logId.get,
+    logOfAllEpochs: logId.ofAllEpochs,
+    isHeld: (anchor) => isHeld(log, reads, anchor),
+    ...history,
+    searches,
+    past: newPastAnswers(history),
+    erasePast: newErasePast({ ...history, traces: transactors.forClients.traces, caughtUp: visible, now }),
+    live: caches.live,
+    connections,
+    tokens: caches.tokens,
+    feedCache: caches.feedCache,
+    publicFiles: caches.publicFiles,
+    publicPages: caches.publicPages,
+    ...transactors.forClients,
+    ...data,
+    permits,
+    bodyThreads,
+    rowMaking,
+    catalogue: processes.catalogue,
+    visible,
+    write,
+    keepTraces: newKeepTraces({
+      expiring: newExpiringTraces(operations),
+      traces: transactors.forClients.traces,
+      write,
+      now,
+    }),
+    assertWritable,
+    readiness,
+    // Only workers sign. Other processes serve the signed checkpoints without a key of their own.
+    checkpoints: {
+      areServed: auditSigner !== undefined || !config.ROLES.includes('worker'),
+      waitUntil: performance.now() + FIRST_CHECKPOINT_MS,
+    },
+  }
+
+  const closeAll = async () => {
+    closing.abort()
+    permits.close()
+    await Promise.all([closeData(), processes.close()])
+    await Promise.all([bodyThreads.close(), rowMaking.close()])
+    await Promise.all([memory.close(), groups.close()])
+    await log.close()
+    await Promise.all([reads.close(), timeline.close(), searches.close(), operations.end()])
+  }
+
+  /** Waits up to 3 s for a database that does not answer. */
+  const close = () =>
+    withTimeout(CLOSE_MS, 'the database did not answer in time', closeAll()).catch((error: unknown) => {
+      logger.warn({ err: error }, 'some parts of the service could not be closed')
+    })
+
+  return { service, close }
+}

@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import { groups as allGroups, searchGroup, timelineGroup } from '../../../projections/index.ts'
+import type { ReadTables } from '../../tables/main.ts'
+import type { Config } from '../config.ts'
+import { newCodec } from '../../eventstore/engine/codec.ts'
+import type { Group } from '../../eventstore/engine/group.ts'
+import { openGroups } from '../../eventstore/engine/open-groups.ts'
+import { newOutageLog } from '../../eventstore/engine/outage.ts'
+import { openReads } from '../../eventstore/engine/reads.ts'
+import { newWatermark } from '../../eventstore/engine/watermark.ts'
+import { formats } from '../events.ts'
+import { openTimelineReads } from '../history/timeline-reads.ts'
+import { newMetrics } from '../http/metrics.ts'
+import { ANSWER_MS, leaveServer, newPool } from '../../eventstore/postgres/connect.ts'
+import { keepErrorsTerse } from '../../eventstore/postgres/error-verbosity.ts'
+import { migrate } from '../../eventstore/postgres/migrate.ts'
+import { poolSizes } from '../../eventstore/postgres/pool-sizes.ts'
+import { serverWarnings } from '../../eventstore/postgres/server-check.ts'
+import { openSearchReads } from '../search/reads.ts'
+import { installGauges } from './gauges.ts'
+import { openServiceLog } from './log.ts'
+
+export type StoresOptions = {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly logger: Logger
+  /** All groups of read models. Default: those of the service. */
+  readonly groups?: readonly Group[]
+}
+
+/** Migrates the database, and opens the log and the read models, with the positions that this node has reached in both. */
+export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
+  const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
+  await migrate(databaseUrl)
+  const verbosity = await keepErrorsTerse(databaseUrl)
+  for (const warning of await serverWarnings(databaseUrl, config.DATABASE_CONNECTIONS)) logger.warn({}, warning)
+  if (verbosity) logger.warn({}, verbosity)
+  const metrics = newMetrics()
+  const log = await openServiceLog({
+    databaseUrl,
+    connections: sizes.log,
+    eventStoreUrl: config.EVENTSTORE_URL,
+    metrics,
+    logger,
+  })
+  const codec = newCodec(formats)
+  const outage = newOutageLog(logger)
+  const lastSeen = newWatermark()
+  const groups = openGroups({
+    url: databaseUrl,
+    groups: known,
+    log,
+    codec,
+    runs: config.ROLES.includes('projector'),
+    lastSeen,
+    logger,
+    outage,
+    observe: (group, events, ms) => {
+      metrics.projectedEvents.inc({ group }, events)
+      metrics.projectionSeconds.observe({ group }, ms / 1_000)
+    },
+  })
+  const reads = openReads<ReadTables>({
+    url: databaseUrl,
+    schema: groups.main.schema,
+    size: sizes.reads,
+    quarantine: groups.main.quarantine,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
+  const timeline = openTimelineReads({
+    url: databaseUrl,
+    group: groups.all.find(({ group }) => group.name === timelineGroup.name),
+    mainSchema: groups.main.schema,
+    size: sizes.timeline,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
+  const searches = openSearchReads({
+    url: databaseUrl,
+    group: groups.all.find(({ group }) => group.name === searchGroup.name),
+    mainSchema: groups.main.schema,
+    size: sizes.search,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
+  const operations = newPool({
+    url: databaseUrl,
+    name: 'operations',
+    max: sizes.operations,
+    statementTimeoutMs: ANSWER_MS,
+  })
+  log.onChange(() => {
+    for (const each of [reads, timeline, searches]) each.leaveServer()
+    leaveServer(operations)
+  })
+  installGauges(metrics, groups, lastSeen.position, reads.pool)
+  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, searches, operations }
+}
+
+export type Stores = Awaited<ReturnType<typeof openStores>>

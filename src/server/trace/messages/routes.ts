@@ -1,0 +1,171 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { messageId } from '../../../base/ids.ts'
+import type { PatchOperation } from '../../../base/json/patch-operation.ts'
+import { moduleUrl } from '../../../base/threads.ts'
+import { type BatchResult, type BatchResults, messages } from '../../../contract/messages.ts'
+import { InNamespace, TraceKey } from '../../../contract/parameters.ts'
+import { afterStored } from '../../../eventstore/engine/rejected.ts'
+import { BATCH_LIMIT } from '../../http/body.ts'
+import { contextOf, requireCaller } from '../../http/caller.ts'
+import { type JsonText, jsonText } from '../../http/json-text.ts'
+import { writtenRevision } from '../../http/log-position.ts'
+import { jsonArray } from '../../http/reply.ts'
+import { route } from '../../http/route.ts'
+import type { Reserve } from '../../namespace/quota.ts'
+import type { TraceState } from '../state.ts'
+import { ifRevision } from '../expected-revision.ts'
+import { assertMayWriteTo, type LocatedTrace, type TraceName, writeLocated } from '../locate.ts'
+import type { TraceServices } from '../services.ts'
+import { readBatch, readMessage } from './body.ts'
+import { needOf, type UpsertedMessage, upsertMessages } from './decide.ts'
+import { messageListRoute } from './list-route.ts'
+import type { MessageHead } from './loaded.ts'
+import { matchesRoute } from './matches-route.ts'
+import { type MessageUpsert, partIndex } from './message.ts'
+import type { StoredPart } from './part.ts'
+import { oneMessage } from './queries.ts'
+import { MOST_PARTS_BYTES, rowOf, upsertedText } from './views.ts'
+
+/** The characters of a message's event besides the message. */
+const EVENT_LENGTH = 200
+
+const lengthOf = ({ text, model = '', parts }: MessageHead) => parts.length + (text?.length ?? 0) + model.length
+
+const valueLength = (operation: PatchOperation): number => {
+  if (operation.op === 'remove') return 0
+  if (partIndex(operation.path) !== undefined) return (operation.value as StoredPart).json.length
+  return typeof operation.value === 'string' ? operation.value.length : 0
+}
+
+/**
+ * The approximate number of characters that upserts add to the log. An upsert that changes nothing, or shortens its message to half
+ * or less, counts as 0, so that messages can still be shortened when the quota of the namespace is used up. A message can be halved
+ * only a few times, so little is added for free.
+ */
+const growthOf = (messages: readonly UpsertedMessage[]): number => {
+  let growth = 0
+  for (const { before, head, patch } of messages) {
+    if (!before) growth += EVENT_LENGTH + lengthOf(head)
+    else if (patch && 2 * lengthOf(head) > lengthOf(before))
+      growth += patch.reduce((sum, operation) => sum + valueLength(operation), EVENT_LENGTH)
+  }
+  return growth
+}
+
+const Params = z.object({ externalId: TraceKey })
+const Query = z.object({ namespace: InNamespace.optional() })
+
+type Upserted = { id: string; messages: readonly UpsertedMessage[]; messageCount: number }
+/** The result of a request, with the revision of the last event of the trace. */
+type Written = Upserted & { readonly revision: number }
+
+/** The trace that a request writes to, and the revision that it must have. */
+type Target = TraceName & { readonly ifRevision?: bigint | undefined }
+
+const batchText = ({ id, messages, messageCount, revision }: Written): JsonText<BatchResults> => {
+  const count = { created: 0, updated: 0, unchanged: 0 }
+  const items = messages.map(({ externalId, result }) => {
+    count[result] += 1
+    return jsonText<BatchResult>({
+      id: `"${messageId(id, externalId)}"`,
+      externalId: JSON.stringify(externalId),
+      result: `"${result}"`,
+    })
+  })
+  return jsonText({
+    messages: jsonArray(items),
+    created: String(count.created),
+    updated: String(count.updated),
+    unchanged: String(count.unchanged),
+    messageCount: String(messageCount),
+    revision: String(revision),
+  })
+}
+
+type DecideUpserts = ReturnType<typeof upsertMessages>
+
+/** A decision that reserves quota for the growth of its upserts. */
+const reserving =
+  (reserve: Reserve, decide: DecideUpserts): DecideUpserts =>
+  (state, now, at) => {
+    const decided = decide(state, now, at)
+    reserve(growthOf(decided.result))
+    return decided
+  }
+
+/** The command that upserts messages of a trace. */
+const upsertCommand = (
+  { id, writer }: Pick<LocatedTrace, 'id' | 'writer'>,
+  upserts: readonly MessageUpsert[],
+  reserve: Reserve,
+) => ({
+  decide: reserving(reserve, upsertMessages(writer, upserts)),
+  answer: ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Upserted => ({
+    id,
+    messages,
+    messageCount: trace.is === 'present' ? trace.counts.messageCount : 0,
+  }),
+  need: needOf(upserts),
+})
+
+const module = moduleUrl('./body-tasks', import.meta.url)
+
+/** The routes of messages: upsert one, upsert up to 200, list. */
+export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
+  const { traces, quotas } = service
+
+  const write = async (
+    request: FastifyRequest,
+    { ifRevision: expected, ...name }: Target,
+    upserts: readonly MessageUpsert[],
+  ): Promise<Written> => {
+    const upserted = await writeLocated(service, requireCaller(request), name, (located) =>
+      quotas.bytes.enforce(located.namespaceId, (reserve) => {
+        const command = { ...upsertCommand(located, upserts, reserve), checkRevision: ifRevision(expected) }
+        return service.write(traces, located.id, command, contextOf(request))
+      }),
+    )
+    return { ...upserted, revision: writtenRevision(request) }
+  }
+
+  /** Called before the body is read. An invalid path or query is refused later. */
+  const refuseBeforeBody = async (request: FastifyRequest) => {
+    const [params, query] = [Params.safeParse(request.params), Query.safeParse(request.query)]
+    if (!params.success || !query.success) return
+    await assertMayWriteTo(service, requireCaller(request), { ...params.data, ...query.data })
+  }
+
+  /** The row of a message after an upsert. If the upsert has created it, no query is needed. */
+  const rowAfter = (traceId: string, { externalId, given }: MessageUpsert, { result, head }: UpsertedMessage) => {
+    const includeParts = head.parts.length <= MOST_PARTS_BYTES
+    if (result === 'created') return rowOf(traceId, { ...head, externalId, document: given }, includeParts)
+    return oneMessage(service.reads, { traceId, id: messageId(traceId, externalId), includeParts })
+  }
+
+  route(
+    app,
+    messages,
+    'PUT /v1/traces/{externalId}/messages/{messageExternalId}',
+    async (request, reply) => {
+      const { externalId, messageExternalId } = request.params
+      const upsert = { externalId: messageExternalId, ...request.body }
+      const { id, messages, revision } = await write(request, { externalId, ...request.query }, [upsert])
+      const [message] = messages
+      await afterStored(reply.reserveMemory(message!.head.text?.length ?? 0))
+      return upsertedText(await afterStored(rowAfter(id, upsert, message!)), revision)
+    },
+    { readBody: { here: readMessage, module, name: 'message' }, onRequest: refuseBeforeBody },
+  )
+
+  route(
+    app,
+    messages,
+    'POST /v1/traces/{externalId}/messages/batch',
+    async (request) => batchText(await write(request, { ...request.params, ...request.query }, request.body)),
+    { readBody: { here: readBatch, module, name: 'batch' }, onRequest: refuseBeforeBody, bodyLimit: BATCH_LIMIT },
+  )
+
+  messageListRoute(app, service)
+  matchesRoute(app, service)
+}

@@ -1,0 +1,94 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type FacetName, type SearchAnswer, search as api } from '../../contract/search.ts'
+import { addVary } from '../http/reply.ts'
+import { sendPage } from '../pages/page.ts'
+import { type Narrower, type OtherSearch, searchPage } from '../pages/search.ts'
+import { fieldsIn } from '../search/query.ts'
+import { type SearchServices, search } from '../search/search.ts'
+import { agentName } from '../../transcript/agent-names.ts'
+
+const { q, sort, cursor } = api['GET /v1/search'].query
+const Query = z.object({ q, sort, cursor })
+
+/** The fields by which results can be narrowed, with their titles on the page. */
+const FACETS: Readonly<Partial<Record<FacetName, string>>> = {
+  agent: 'Agent',
+  tool: 'Tool',
+  author: 'Author',
+  project: 'Project',
+  namespace: 'Namespace',
+}
+const names = Object.keys(FACETS) as FacetName[]
+/** The most values of a field that the page shows. */
+const MOST_VALUES = 8
+const MONTH_MS = 30 * 86_400_000
+
+const join = (...words: readonly string[]): string => words.filter((word) => word !== '').join(' ')
+
+/** A field as people type it in a query; undefined for a value that cannot be typed. */
+const typed = (field: string, value: string): string | undefined =>
+  value.includes('"') ? undefined : `${field}:${/\s/.test(value) ? `"${value}"` : value}`
+
+const suggestionsFor = (text: string, isSignedIn: boolean, now: number): OtherSearch[] => {
+  const used = fieldsIn(text).map(({ word }) => word.slice(0, word.indexOf(':') + 1))
+  const since = new Date(now - MONTH_MS).toISOString().replace(/T.*/, 'T00:00:00Z')
+  const all = [
+    ['has:error', 'has:error'],
+    ['in:prompt', 'in:prompt'],
+    ['in:output', 'in:output'],
+    ...(isSignedIn ? [['is:public', 'is:public']] : []),
+    ['last 30 days', `from:${since}`],
+  ] as const
+  return all
+    .filter(([, word]) => !used.some((field) => word!.startsWith(field)))
+    .map(([label, word]) => ({ label: label!, q: join(text, word!) }))
+}
+
+/** The label of a facet's value. Users get their names from the traces among the results. */
+const labelOf = (field: FacetName, value: string, { results }: SearchAnswer): string | undefined => {
+  if (field === 'agent') return agentName(value)
+  if (field === 'namespace') return `@${value}`
+  if (field !== 'author') return value
+  return results.find(({ trace: { author } }) => author?.id === value)?.trace.author?.displayName
+}
+
+const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narrower[] => {
+  const values = answer.facets?.[field] ?? []
+  const found = values.flatMap(({ value, count }) => {
+    const [label, word] = [labelOf(field, value, answer), typed(field, value)]
+    return label === undefined || word === undefined ? [] : [{ label, count, q: join(text, word) }]
+  })
+  return found.length > 1 ? found.slice(0, MOST_VALUES) : []
+}
+
+/** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
+export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
+  const pageFor = async ({ caller, query }: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
+    const text = (query.q ?? '').trim()
+    const { sort = 'relevance', cursor } = query
+    const isEmpty = text === '' && cursor === undefined
+    const answer = isEmpty ? undefined : await search(services, { q: text, sort, cursor, facets: names }, caller)
+    const now = services.now()
+    return searchPage({
+      q: text,
+      sort,
+      answer,
+      fields: fieldsIn(text).map(({ word, rest }) => ({ label: word, q: rest })),
+      suggestions: isEmpty ? [] : suggestionsFor(text, caller !== undefined, now),
+      narrower: names.flatMap((field) => {
+        const values = answer ? narrowerIn(field, text, answer) : []
+        return values.length === 0 ? [] : [{ name: FACETS[field]!, values }]
+      }),
+      now,
+    })
+  }
+  app.get<{ Querystring: z.infer<typeof Query> }>(
+    '/search',
+    { config: { auth: 'optional', htmlPage: true, anonymousLimit: 'search' }, schema: { querystring: Query } },
+    async (request, reply) => {
+      addVary(reply, 'accept')
+      return sendPage(reply, await pageFor(request))
+    },
+  )
+}

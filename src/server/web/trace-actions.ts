@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type TraceDetail, Visibility } from '../../contract/trace.ts'
+import { requireCaller } from '../http/caller.ts'
+import { formRoute } from '../http/forms.ts'
+import { namespacePath, tracePath } from '../pages/links.ts'
+import { type Page, sendPage } from '../pages/page.ts'
+import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
+import { patch, remove } from '../trace/decide.ts'
+import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
+import { rowWithModelName } from '../trace/model-names.ts'
+import type { TraceServices } from '../trace/services.ts'
+import { writeTrace } from '../trace/upsert.ts'
+import { userById } from '../user/queries.ts'
+import { detailText } from '../trace/views.ts'
+import { TraceParams } from './trace-params.ts'
+
+const pathOf = (name: string): string => `/@:slug/:externalId/-/${name}`
+const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, namespace: slug })
+
+/** A title with the characters that a keyboard has: people type `...` where a program has written `…`. */
+const asTyped = (title: string): string =>
+  title.replaceAll('…', '...').replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, ' ').trim()
+
+/** The pages on which a trace is made public, made private again, and deleted, and their forms. */
+export const traceActionRoutes = (app: FastifyInstance, service: TraceServices): void => {
+  /** @throws 404 if the caller may not read the trace, 403 if the caller may read it but not write to it */
+  const writable = async (request: FastifyRequest): Promise<TraceDetail> => {
+    const caller = requireCaller(request)
+    const name = nameOf(request.params as TraceParams)
+    await locateToWrite(service, caller, name)
+    const { trace } = await locateToRead(service.reads, name, caller)
+    return JSON.parse(detailText(rowWithModelName(service.models, trace))) as TraceDetail
+  }
+
+  const authorOf = async ({ createdBy }: TraceDetail) => (await userById(service.reads, createdBy)).displayName
+
+  const page = (name: string, pageOf: (trace: TraceDetail) => Page | Promise<Page>) =>
+    app.get(
+      pathOf(name),
+      { config: { auth: 'required', htmlPage: true }, schema: { params: TraceParams } },
+      async (request, reply) => sendPage(reply, await pageOf(await writable(request))),
+    )
+  page(traceActions.visibility, async (trace) => visibilityPage(trace, await authorOf(trace)))
+  page(traceActions.delete, (trace) => deletePage(trace))
+
+  const form = { auth: 'required', params: TraceParams } as const
+
+  formRoute(
+    app,
+    { ...form, path: pathOf(traceActions.visibility), fields: { visibility: Visibility } },
+    async (request) => {
+      const { slug, externalId } = request.params as TraceParams
+      const { visibility } = request.body
+      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
+        writeTrace(service, request, id, patch(writer, { visibility })),
+      )
+      return tracePath(slug, externalId)
+    },
+  )
+
+  formRoute(
+    app,
+    { ...form, path: pathOf(traceActions.delete), fields: { title: z.string() } },
+    async (request, reply) => {
+      const { slug, externalId } = request.params as TraceParams
+      const trace = await writable(request)
+      const { title } = request.body
+      if (asTyped(title) !== asTyped(titleOfTrace(trace))) return sendPage(reply.code(400), deletePage(trace, title))
+      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
+        writeTrace(service, request, id, remove(writer)),
+      )
+      return namespacePath(slug)
+    },
+  )
+}

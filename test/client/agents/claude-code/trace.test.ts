@@ -1,0 +1,121 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { claudeCode } from '../../../../src/client/agents/claude-code/index.ts'
+import { typedText } from '../../../../src/client/agents/claude-code/content.ts'
+import { titleOf } from '../../../../src/client/agents/support/trace-fields.ts'
+import { readSession } from '../../support/read-session.ts'
+import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'
+import { tempFolder } from '../../support/temp.ts'
+
+const test = suite('the trace of a Claude Code session')
+const { path, remove } = tempFolder()
+test.after(remove)
+
+const named = async (name: string, ...lines: string[]) => (await readSession(writeSession(path, name, lines))).session
+const trace = async (...lines: string[]) => (await named('s-1.jsonl', ...lines)).trace
+const title = async (...lines: string[]) => (await trace(...lines)).title
+
+const prompt = userLine('u-1', 'Fix\n the  bug')
+const summary = (text: string, leafUuid: string) => JSON.stringify({ type: 'summary', summary: text, leafUuid })
+const ai = JSON.stringify({ type: 'ai-title', aiTitle: 'By the agent' })
+const custom = JSON.stringify({ type: 'custom-title', customTitle: 'By the user' })
+
+test('the title is the one set by the user, else by the agent, else a summary of this session, else the first prompt', async () => {
+  assert.is(await title(custom, ai, prompt, summary('Sum', 'u-1')), 'By the user')
+  assert.is(await title(ai, prompt, summary('Sum', 'u-1')), 'By the agent')
+  assert.is(await title(summary('Old', 'u-1'), prompt, summary('Sum', 'u-1')), 'Sum')
+  assert.is(await title(summary('Another session', 'elsewhere'), prompt), 'Fix the bug')
+  assert.is(await title(userLine('u-1', 'meta', { isMeta: true })), undefined)
+})
+
+test('a prompt becomes a title of at most 80 characters, cut between words', () => {
+  assert.is(titleOf(`${'word '.repeat(15)}${'x'.repeat(20)}`), `${'word '.repeat(15).trim()}…`)
+  assert.is([...titleOf('🙂'.repeat(90))].length, 80)
+  assert.is(titleOf('x'.repeat(80)), 'x'.repeat(80))
+})
+
+test('the project is the folder of the session’s start, the branch is the one at its end', async () => {
+  const found = await trace(
+    userLine('u-1', 'a', { cwd: '/w/app' }),
+    userLine('u-2', 'b', { cwd: '/w/app/sub', gitBranch: 'dev/x' }),
+    userLine('u-3', 'c', { gitBranch: '' }),
+  )
+  assert.equal(found, {
+    agentId: 'claude-code',
+    title: 'a',
+    projectPath: '/w/app',
+    projectName: 'app',
+    gitBranch: 'dev/x',
+  })
+  assert.is((await trace(userLine('u-1', 'a', { cwd: 'C:\\work\\app\\' }))).projectName, 'app')
+})
+
+test('the model is the one with the most messages, regardless of how many lines they have', async () => {
+  const opus = (uuid: string, id: string) => answerLine(uuid, id, [text('x')])
+  const haiku = (uuid: string, id: string) =>
+    line({ type: 'assistant', uuid, message: { id, model: 'claude-haiku', content: [text('x')] } })
+  const lines = [opus('1', 'm-1'), opus('2', 'm-1'), opus('3', 'm-1'), haiku('4', 'm-2'), haiku('5', 'm-3')]
+  assert.is((await trace(...lines)).model, 'claude-haiku')
+})
+
+test('the id is the file’s name if any line has it as its session id, else the most frequent session id', async () => {
+  const old = (uuid: string) => userLine(uuid, 'x', { sessionId: 'old' })
+  const lines = [old('1'), old('2'), userLine('3', 'y', { sessionId: 'new' })]
+  assert.is((await named('copy.jsonl', ...lines)).externalId, 'old')
+  assert.is((await named('new.jsonl', ...lines)).externalId, 'new')
+  assert.is((await named('bare.jsonl', '{"type":"user","message":{"content":"x"}}')).externalId, 'bare')
+})
+
+test('sessions are searched in the folders of Claude Code', () => {
+  const desktop = ['Library/Application Support', '.config', 'AppData/Roaming'].map(
+    (folder) => `/home/me/${folder}/Claude/local-agent-mode-sessions`,
+  )
+  assert.equal(claudeCode.roots({}, '/home/me'), [
+    '/home/me/.claude/projects',
+    '/home/me/.config/claude/projects',
+    ...desktop,
+  ])
+  for (const named of ['/c,/d', ' /c , ,/d,'])
+    assert.equal(claudeCode.roots({ CLAUDE_CONFIG_DIR: named }, '/home/me'), ['/c/projects', '/d/projects', ...desktop])
+  const desktopProject = `${desktop[1]}/a/b/local_c/.claude/projects/-w`
+  const sessions = ['/x/p/s.jsonl', '/x/p/s/subagents/workflows/w/agent-1.jsonl', `${desktopProject}/s.jsonl`]
+  for (const file of sessions) assert.is(claudeCode.isSessionFile(file), true, file)
+  for (const file of [
+    '/x/agent-1.meta.json',
+    '/x/p/s/tool-results/a.jsonl',
+    '/x/p/s/subagents/workflows/w/journal.jsonl',
+    `${desktop[1]}/a/b/local_c/audit.jsonl`,
+  ])
+    assert.is(claudeCode.isSessionFile(file), false, file)
+  for (const folder of ['a/b/local_c/outputs', 'a/b/local_c/.claude/shell', '-w/s/tool-results'])
+    assert.is(claudeCode.skipsFolder?.(folder), true, folder)
+  for (const folder of ['a', 'a/b/local_c', 'a/b/local_c/.claude', 'a/b/local_c/.claude/projects', '-w/s/subagents'])
+    assert.is(claudeCode.skipsFolder?.(folder), false, folder)
+})
+
+const filtered: readonly (readonly [string, string | undefined])[] = [
+  ['<ide_opened_file>a</ide_opened_file>', undefined],
+  ['<ide_selection>a</ide_selection>\n<ide_opened_file>b</ide_opened_file> do it', 'do it'],
+  ['<ide_selection>never closed', '<ide_selection>never closed'],
+  ['<ide_selection>a</ide_selection>\n<system-reminder>b', undefined],
+  ['<local-command-caveat>x', undefined],
+  ['<local-command-stdout>x', undefined],
+  ['<local-command-stderr>x', undefined],
+  ['<bash-stdout>x', undefined],
+  ['<bash-stderr>x', undefined],
+  ['<task-notification>x', undefined],
+  ['[Request interrupted by user]', undefined],
+  ['Stop hook feedback:\nno', undefined],
+  ['say <system-reminder>', 'say <system-reminder>'],
+  ['<command-name>/exit</command-name>\n <command-args></command-args>', '/exit'],
+  ['<command-message>init is running</command-message>\n<command-name>init</command-name>', '/init'],
+  ['<command-name>/fix</command-name><command-args> the bug\n</command-args>', '/fix the bug'],
+  ['<command-message>only</command-message>', '/only'],
+  [' \n', undefined],
+  ['  plain ', '  plain '],
+]
+for (const [block, typed] of filtered)
+  test(`in the prompt ${JSON.stringify(block)} the text typed by the user is ${JSON.stringify(typed)}`, () =>
+    assert.is(typedText(block), typed))
+
+test.run()

@@ -1,5 +1,0 @@
-import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
-import type { Open } from './world.ts'
-
-/** The place is a connection string. */
-export const open: Open = (url, options) => openEventStoreLog({ url, ...options })

@@ -1,0 +1,107 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { groups } from '../../../projections/index.ts'
+import { findingsOf } from '../proof/verify/support.ts'
+import { schemaOf } from '../../../src/eventstore/engine/group.ts'
+import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { type App, openApp } from '../../support/open-app.ts'
+import { until } from '../../support/until.ts'
+import { eventsOf, notedIn, signIn } from './support.ts'
+
+const test = suite('erasure: interrupted')
+
+const MESSAGES = 3_000
+const BATCH = 200
+
+/** A trace of more events than one step of a truncation takes; gives its id. */
+const writeLargeTrace = async ({ call }: App, token: string): Promise<string> => {
+  const { data } = await call('PUT', '/v1/traces/t', { token, body: { title: 'secret' } })
+  for (let from = 0; from < MESSAGES; from += BATCH) {
+    const messages = Array.from({ length: BATCH }, (_, i) => ({
+      externalId: `m${from + i}`,
+      role: 'user',
+      textContent: 'secret',
+    }))
+    assert.is((await call('POST', '/v1/traces/t/messages/batch', { token, body: { messages } })).status, 200)
+  }
+  return (data as { trace: { id: string } }).trace.id
+}
+
+/** The log deletes no event of this revision or an earlier one, until it is allowed to. */
+const refuseDeletion = async ({ url }: Database, revision: number) => {
+  await onServer(
+    url,
+    `create function log.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+     create trigger refuse before delete on log.appends for each row
+       when (old.revision <= ${revision}) execute function log.refuse()`,
+  )
+  return () => onServer(url, 'drop trigger refuse on log.appends')
+}
+
+/** Drops all read models, as if this were another version, which builds its own. */
+const dropReadModels = async ({ url }: Database) => {
+  for (const group of groups) await onServer(url, `drop schema ${schemaOf(group)} cascade`)
+}
+
+const quarantined = async ({ url }: Database): Promise<string[]> => {
+  const found: string[] = []
+  for (const group of groups)
+    found.push(
+      ...(await onServer(url, `select stream from ${schemaOf(group)}.quarantine`)).rows.map(
+        ({ stream }) => stream as string,
+      ),
+    )
+  return found
+}
+
+const revisionsOf = async ({ url }: Database, id: string): Promise<number[]> => {
+  const { rows } = await onServer(url, 'select revision::int4 from log.events where stream = $1 order by revision', [
+    `trace-${id}`,
+  ])
+  return rows.map(({ revision }) => revision as number)
+}
+
+/** A service whose erasure of a large trace was cut off, and that is stopped. */
+const cutOff = async (database: Database, { keeps }: { keeps: number }) => {
+  const app = await openApp(database.url)
+  const token = await signIn(app)
+  const id = await writeLargeTrace(app, token)
+  const allowDeletion = await refuseDeletion(database, keeps)
+  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  await until(async () => (await notedIn(database)).some(({ attempts }) => attempts > 0))
+  await app.close()
+  return { id, token, allowDeletion }
+}
+
+const untilErased = (app: App, database: Database, id: string) =>
+  until(async () => (await notedIn(database)).length === 0 && `${await eventsOf(app, id)}` === 'TraceDeleted')
+
+test('an interrupted erasure keeps the events that new read models are built from', async () => {
+  const database = await freshDatabase()
+  const { id, token, allowDeletion } = await cutOff(database, { keeps: 500 })
+  const left = await revisionsOf(database, id)
+  assert.equal(
+    left.slice(0, -1),
+    Array.from({ length: left.length - 1 }, (_, i) => i),
+  )
+  assert.ok(left.length > 500 && left.length < MESSAGES, `${left.length} events are left`)
+  assert.equal(
+    await findingsOf(database),
+    [],
+    'what is left is whole appends, before a deletion that explains the rest',
+  )
+  await dropReadModels(database)
+  const app = await openApp(database.url)
+  try {
+    assert.equal(await quarantined(database), [])
+    assert.is((await app.call('GET', '/v1/traces/t', { token })).status, 404)
+    await allowDeletion()
+    await untilErased(app, database, id)
+    assert.is((await app.call('PUT', '/v1/traces/t', { token, body: { title: 'anew' } })).status, 200)
+  } finally {
+    await app.close()
+    await database.drop()
+  }
+})
+
+test.run()

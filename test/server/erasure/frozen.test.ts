@@ -1,0 +1,50 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { inFolder } from '../../eventstore/embedded/support.ts'
+import { serveOn } from '../../fault/support/service.ts'
+import { freshDatabase, onServer } from '../../support/database.ts'
+import { logEnvironment } from '../../support/log-place.ts'
+import { openApp } from '../../support/open-app.ts'
+import { eventsOf, notedIn, signIn, writeTrace } from './support.ts'
+import { until } from '../../support/until.ts'
+
+const test = suite('erasure: a frozen worker')
+
+const leads = `
+  select from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and a.application_name = 'tracebook erasure'
+    and a.datname = current_database()`
+
+test('another worker takes over from a frozen one, which does no harm when it wakes up', () =>
+  inFolder(async (folder) => {
+    const database = await freshDatabase()
+    const { url } = database
+    const projector = await openApp(url, { env: { ROLES: 'api,projector' } })
+    const first = await serveOn(folder, { ...logEnvironment(url), DATABASE_URL: url, ROLES: 'api,worker' })
+    await until(async () => (await onServer(url, leads)).rows.length === 1)
+    const second = await openApp(url, { env: { ROLES: 'api,worker' } })
+    try {
+      const token = await signIn(second)
+      const id = await writeTrace(second, token, 't', 'old')
+      const remove = async () => {
+        assert.is((await second.call('DELETE', '/v1/traces/t', { token })).status, 200)
+        await until(async () => (await notedIn(database)).length === 0 && (await eventsOf(second, id)).length === 1)
+      }
+      process.kill(first.pid, 'SIGSTOP')
+      await remove()
+      process.kill(first.pid, 'SIGCONT')
+      await until(first.isReady)
+      await writeTrace(second, token, 't', 'new')
+      const events = await eventsOf(second, id)
+      assert.equal(events, ['TraceDeleted', 'TraceCreated', 'MessageAdded', 'MessagesCounted'])
+      await remove()
+    } finally {
+      process.kill(first.pid, 'SIGCONT')
+      await first.end('SIGKILL')
+      await second.close()
+      await projector.close()
+      await database.drop()
+    }
+  }))
+
+test.run()

@@ -1,0 +1,47 @@
+import * as assert from 'uvu/assert'
+import { mainGroup } from '../../../projections/index.ts'
+import { type OpenGroup, openGroup } from '../../../src/eventstore/engine/open-groups.ts'
+import type { Group } from '../../../src/eventstore/engine/group.ts'
+import { newWatermark } from '../../../src/eventstore/engine/watermark.ts'
+import { type Database, onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
+import { outage, silent } from '../../support/silent.ts'
+
+export const signIn = async ({ call }: App): Promise<string> => {
+  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
+  return (data as { session: { token: string } }).session.token
+}
+
+/** A trace with a message that says `text`; gives its id. */
+export const writeTrace = async ({ call }: App, token: string, trace: string, text: string): Promise<string> => {
+  const path = `/v1/traces/${trace}`
+  assert.is((await call('PUT', path, { token, body: {} })).status, 200)
+  assert.is((await call('PUT', `${path}/messages/m`, { token, body: { role: 'user', textContent: text } })).status, 200)
+  return ((await call('GET', path, { token })).data as { trace: { id: string } }).trace.id
+}
+
+/** What the log holds of a trace, by type. */
+export const eventsOf = async ({ service }: App, id: string): Promise<string[]> => {
+  const types: string[] = []
+  for await (const { type } of service.log.read(`trace-${id}`)) types.push(type)
+  return types
+}
+
+export type Noted = { stream: string; attempts: number; reason: string | null }
+
+/** What is still to be erased. */
+export const notedIn = async ({ url }: Database): Promise<Noted[]> =>
+  (await onServer(url, 'select stream, attempts, reason from tracebook.erasures order by position')).rows as Noted[]
+
+/** A group as a node knows it; with `runs` it also builds the read models. */
+export const nodeOf = ({ url }: Database, { service }: App, group: Group = mainGroup, runs = false): OpenGroup =>
+  openGroup({
+    url,
+    group,
+    log: service.log,
+    codec: service.codec,
+    runs,
+    lastSeen: newWatermark(),
+    logger: silent,
+    outage,
+  })

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { copyLog } from '../../../src/eventstore/log/copy/copy.ts'
+import { openAdapter } from '../../../src/eventstore/log/open-log.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { startDouble } from '../../support/eventstoredb/server.ts'
+import { openApp } from '../../support/open-app.ts'
+import { until } from '../../support/until.ts'
+import { dataOf, newAsk, okText, signIn } from './support.ts'
+
+const test = suite('history: a copied log')
+
+const ends: (() => Promise<unknown>)[] = []
+test.after.each(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+const newPlaces = async () => {
+  const [double, first, second] = [await startDouble(), await freshDatabase(), await freshDatabase()]
+  ends.push(double.stop, first.drop, second.drop)
+  return { double, first, second }
+}
+
+const open = async (databaseUrl: string, EVENTSTORE_URL: string) => {
+  const app = await openApp(databaseUrl, { env: { SUMMARY_PROVIDER: 'none', EVENTSTORE_URL } })
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= app.close())
+  ends.push(close)
+  return { ...app, close }
+}
+
+const copy = async (from: string, to: string) => {
+  const [source, target] = [await openAdapter(from), await openAdapter(to)]
+  const moved: string[] = []
+  try {
+    await copyLog({ from: source, to: target, moved: (stream) => void moved.push(stream) })
+    return moved
+  } finally {
+    await Promise.all([source.close(), target.close()])
+  }
+}
+
+const messageOf = (externalId: string, text: string) => ({ externalId, role: 'assistant', textContent: text })
+
+/** In one of the two logs an event of the longest text takes several revisions. */
+const TEXTS = ['one', 'x'.repeat(1_500_000), 'two', 'y'.repeat(2_500_000), 'three']
+
+/** Chunks of less than one event of several kilobytes. */
+const IN_CHUNKS = '&maxAppendBytes=700000'
+
+for (const direction of ['to EventStoreDB', 'to Postgres'] as const)
+  test(`${direction}: messages that changed after an erasure are in its past, wherever their revisions are`, async () => {
+    const { double, first, second } = await newPlaces()
+    const [there, here] = [`${double.url}${IN_CHUNKS}`, '']
+    const [from, to] = direction === 'to Postgres' ? [there, here] : [here, there]
+    const source = await open(first.url, from)
+    const { token } = await signIn(source)
+    const ask = newAsk(source, token)
+    const url = `/v1/traces/${randomUUID()}`
+    const send = (suffix: string) => {
+      const messages = TEXTS.map((text, i) => messageOf(`m${i}`, `${text}${suffix}`))
+      return okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages })))
+    }
+    await okText(ask('PUT', url, '{"title":"before"}'))
+    await send(' of the past')
+    await send('')
+    await okText(ask('POST', `${url}/history/erase`))
+    const { events } = await dataOf<{ events: { at: number }[] }>(ask('GET', `${url}/events?limit=1`))
+    const erasedAt = events[0]!.at
+    await until(() => Date.now() > erasedAt)
+    await send(' of today')
+    const shown = async (node: typeof source) => {
+      const body = await okText(newAsk(node, token)('GET', `${url}/messages?at=${erasedAt}`))
+      return (JSON.parse(body) as { data: { messages: { textContent: string }[] } }).data.messages
+    }
+    const expected = await shown(source)
+    assert.equal(
+      expected.map(({ textContent }) => textContent.slice(0, 5)),
+      TEXTS.map((text) => text.slice(0, 5)),
+    )
+    await source.close()
+
+    assert.is((await copy(from || first.url, to || second.url)).length, 1, 'the revisions of the trace are others')
+    const target = await open(second.url, to)
+    await until(async () => (await target.service.readiness()).missing.length === 0)
+    assert.equal(await shown(target), expected)
+  })
+
+test.run()

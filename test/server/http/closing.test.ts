@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+
+const test = suite('http: a service that stops')
+
+const post = (body: string) =>
+  `POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+
+test('answers requests in flight, and refuses later ones with an error of the API', async () => {
+  const database = await freshDatabase()
+  const { app, close } = await openApp(database.url)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const answers = text(socket)
+  const body = JSON.stringify({ deviceId: 'device' })
+  socket.write(post(body) + body.slice(0, 5))
+  await once(app.server, 'request')
+  const closed = close()
+  while (app.server.listening) await setTimeout(1)
+  socket.write(body.slice(5) + post(body) + body)
+  const [first, second] = (await answers).split(/(?=HTTP\/1\.1 )/)
+  assert.match(first!, /^HTTP\/1\.1 200 /)
+  assert.match(second!, /^HTTP\/1\.1 503 /)
+  assert.match(second!, /^retry-after: 1\r$/m)
+  const { ok, error } = JSON.parse(second!.split('\r\n\r\n')[1]!)
+  assert.is(ok, false)
+  assert.is(error.code, 'unavailable')
+  assert.equal(error.details, { stored: false })
+  await closed
+  await database.drop()
+})
+
+test.run()

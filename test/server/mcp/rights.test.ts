@@ -1,0 +1,72 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { callers, openTeam, standingOf } from '../../access/team.ts'
+import { callTool, edited, putTrace, rpc, untilFound } from './support.ts'
+
+const test = suite('who reads what by the tools of the protocol')
+const { app, team } = await openTeam(test)
+const visibilities = ['private', 'direct', 'public'] as const
+const creator = team.tokenOf('creator', 'here')!
+for (const visibility of visibilities)
+  await putTrace(app, creator, `s-${visibility}`, { visibility, title: `a ${visibility} secret` }, edited)
+
+await untilFound(app, creator, 'secret', 3)
+
+const questions = ['get_session', 'read_messages', 'files_of'] as const
+
+for (const caller of callers) {
+  test(`${caller} gets the same from the tools as from the API, and no more`, async () => {
+    const standing = standingOf(caller)
+    const token = team.tokenOf(caller, 'elsewhere')
+    if (standing === 'nobody') return assert.is((await rpc(app, token, 'tools/list')).status, 401)
+    const mayReadAll = standing !== 'stranger'
+    for (const visibility of visibilities)
+      for (const name of questions)
+        for (const namespace of [{ namespace: team.slug }, {}]) {
+          const args = { session: `s-${visibility}`, ...namespace }
+          const { isError = false, content } = await callTool(app, token, name, args)
+          const mayRead = mayReadAll || visibility === 'public'
+          assert.is(isError, !mayRead, `${name} of ${visibility}`)
+          if (mayRead) continue
+          const unknown = await callTool(app, token, name, { session: 'never-heard-of', ...namespace })
+          assert.equal(content, unknown.content, 'as if there were none')
+        }
+    const found = await callTool(app, token, 'search_sessions', { query: 'secret' })
+    const results = found.structuredContent!['results'] as { session: { visibility: string } }[]
+    const visible = results.map(({ session: { visibility } }) => visibility).sort()
+    assert.equal(visible, mayReadAll ? ['direct', 'private', 'public'] : ['public'])
+    const { structuredContent } = await callTool(app, token, 'list_sessions', { namespace: team.slug })
+    const shown = (structuredContent!['sessions'] as { visibility: string }[]).map(({ visibility }) => visibility)
+    assert.is(
+      shown.some((visibility) => visibility !== 'public'),
+      mayReadAll,
+    )
+    assert.ok(shown.includes('public'))
+  })
+}
+
+test('a caller who loses the right while a session is read gets nothing of it', async () => {
+  const { reads } = app.service
+  const { rows } = reads
+  const stranger = team.tokenOf('stranger', 'elsewhere')
+  const args = { session: 's-public', namespace: team.slug }
+  for (const name of questions) {
+    Object.assign(reads, {
+      rows: async (statement: string, ...rest: [string, unknown[]]) => {
+        const found = await rows(statement, ...rest)
+        if (!/^messages-(parts|chunk)/.test(statement)) return found
+        Object.assign(reads, { rows })
+        const body = { visibility: 'private' }
+        assert.is((await app.call('PATCH', '/v1/traces/s-public', { token: creator, body })).status, 200)
+        return found
+      },
+    })
+    const { isError, content } = await callTool(app, stranger, name, args)
+    assert.is(reads.rows, rows, 'it was read in between')
+    assert.is(isError, true, name)
+    assert.not.match(JSON.stringify(content), 'secret|parser')
+    await app.call('PATCH', '/v1/traces/s-public', { token: creator, body: { visibility: 'public' } })
+  }
+})
+
+test.run()

@@ -1,0 +1,236 @@
+import fc from 'fast-check'
+import type { FastifyReply } from 'fastify'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { prepareScripts } from '../../../src/server/pages/assets.ts'
+import type { FeedTrace } from '../../../src/contract/feed.ts'
+import { errorPage } from '../../../src/server/pages/errors.ts'
+import { feedPage, homePage } from '../../../src/server/pages/feed.ts'
+import { helpPage } from '../../../src/server/pages/help.ts'
+import { namespacePage } from '../../../src/server/pages/namespace.ts'
+import { searchPage } from '../../../src/server/pages/search.ts'
+import { settingsPage } from '../../../src/server/pages/settings.ts'
+import { type Page, sendPage } from '../../../src/server/pages/page.ts'
+import {
+  browserPage,
+  codePage,
+  confirmationPage,
+  deniedPage,
+  problemPage,
+  signInPage,
+} from '../../../src/server/pages/sign-in.ts'
+import { deletePage, visibilityPage } from '../../../src/server/pages/trace-actions.ts'
+import { visible, visibleLine } from '../../../src/transcript/visible.ts'
+import { elementsOf, textOf } from '../../transcript/support/elements.ts'
+import { hostileText } from '../../transcript/support/hostile.ts'
+
+const test = suite('pages')
+
+/** What `sendPage` sends. */
+const sent = (page: Page) => {
+  let body = ''
+  let headers: Record<string, string> = {}
+  const reply = {
+    request: { caller: undefined, headers: {}, url: '/' },
+    headers: (more: Record<string, string>) => ((headers = { ...headers, ...more }), reply),
+    type: (type: string) => ((headers = { ...headers, 'content-type': type }), reply),
+    send: (source: string) => ((body = source), reply),
+  }
+  sendPage(reply as unknown as FastifyReply, page)
+  return { headers, body }
+}
+
+/** Every page with words in each place that takes text. */
+const pagesOf = (words: string): Readonly<Record<string, Page>> => {
+  const named = { user: { id: words, displayName: words, createdAt: 0 }, namespaceSlug: words } as const
+  const namespace = { id: words, slug: words, displayName: words }
+  const trace: FeedTrace = {
+    ...{
+      id: words,
+      externalId: words,
+      agentId: words,
+      title: words,
+      model: words,
+      projectName: words,
+      gitBranch: words,
+    },
+    ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
+  }
+  const snippet = { text: words, marks: [[2, 4] as [number, number]] }
+  const session = {
+    id: words,
+    userId: words,
+    identityId: words,
+    deviceName: words,
+    createdAt: 0,
+    lastUsedAt: 0,
+    current: true,
+  }
+  const identity = { id: words, type: 'codehost', name: words } as const
+  const viewer = { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: words }
+  const question = { state: words, confirmation: words, action: words, redirectTo: 'http://127.0.0.1:1/' }
+  const review = { account: { login: words }, deviceName: words }
+  return {
+    home: homePage(words, { traces: [trace] }, 0),
+    feed: feedPage({
+      list: { traces: [trace], nextCursor: words },
+      scope: 'own',
+      userId: words,
+      active: { slug: words, type: 'org' },
+      namespaces: [{ slug: words, type: 'org' }],
+      now: 0,
+    }),
+    'a feed of nothing': feedPage({
+      list: { traces: [] },
+      scope: 'public',
+      userId: words,
+      active: undefined,
+      namespaces: [],
+      now: 0,
+    }),
+    namespace: namespacePage({ ...namespace, type: 'org', description: words }, { traces: [trace] }, 0),
+    settings: settingsPage({
+      user: named.user,
+      sessions: [session],
+      identities: [identity, identity],
+      identityId: words,
+      viewer,
+      saved: words,
+    }),
+    'who can read': visibilityPage(
+      { ...trace, namespace: { id: words, slug: words }, createdBy: words, ai_summary: words },
+      words,
+    ),
+    'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
+    search: searchPage({
+      ...{ q: words, sort: 'newest', now: 0 },
+      fields: [{ label: words, q: words }],
+      suggestions: [{ label: 'has:error', q: words }],
+      narrower: [{ name: 'Author', values: [{ label: words, q: words, count: 1 }] }],
+      answer: {
+        ...{ total: { value: 1, exact: false }, complete: false, indexedThrough: 0, nextCursor: words },
+        results: [{ trace, more: 2, hits: [{ messageExternalId: words, ordinal: 0, in: 'call', at: 0, snippet }] }],
+      },
+    }),
+    'nothing found': searchPage({
+      ...{ q: `"${words}"`, sort: 'relevance', now: 0, suggestions: [], narrower: [] },
+      fields: [{ label: words, q: words }],
+      answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
+    }),
+    help: helpPage(words),
+    'sign in': signInPage({ codehost: words, next: words, origin: words }),
+    'not found': errorPage({
+      code: 'not_found',
+      message: words,
+      issues: [words],
+      requestId: words,
+      path: words,
+      origin: words,
+      isOfAddress: true,
+      canSignIn: true,
+    }),
+    unauthorized: errorPage({
+      code: 'unauthorized',
+      message: words,
+      issues: [words],
+      requestId: words,
+      path: words,
+      origin: words,
+      isOfAddress: true,
+      canSignIn: true,
+    }),
+    'a wrong address': errorPage({
+      code: 'invalid_request',
+      message: words,
+      issues: [words],
+      requestId: words,
+      path: words,
+      origin: words,
+      isOfAddress: true,
+      canSignIn: true,
+    }),
+    'another error': errorPage({
+      code: 'forbidden',
+      message: words,
+      issues: [words],
+      requestId: words,
+      path: words,
+      origin: words,
+      isOfAddress: true,
+      canSignIn: true,
+    }),
+    'a new user': confirmationPage({ ...question, review: { ...review, joining: 'new' } }),
+    'a user of the device': confirmationPage({ ...question, review: { ...review, ...named, joining: 'joins' } }),
+    'a known user': confirmationPage({ ...question, review: { ...review, ...named, joining: 'known' } }),
+    browser: browserPage({ user: named, present: named, deviceName: words, code: words, action: words }),
+    code: codePage(words, words),
+    denied: deniedPage,
+    problem: problemPage(words),
+    'a page of any title': { title: words, content: deniedPage.content },
+  }
+}
+
+await prepareScripts((error) => assert.unreachable(String(error)))
+
+const shapeOf = (source: string) =>
+  elementsOf(source).map(({ tagName, attrs }) => [tagName, ...attrs.map(({ name }) => name)].join(' '))
+
+const HARMLESS = 'harmless'
+const harmless = pagesOf(HARMLESS)
+
+const count = (text: string, part: string) => text.split(part).length - 1
+const shown = (source: string) => textOf(elementsOf(source)[0]!)
+/** Of each page its elements, and how often it shows the words. */
+const expected = Object.entries(harmless).map(([name, page]) => {
+  const { body } = sent(page)
+  return { name, shape: shapeOf(body), times: count(shown(body), HARMLESS) }
+})
+
+test('any text in any place of a page stays text, and is shown', () => {
+  fc.assert(
+    fc.property(hostileText, (text) => {
+      const words = `begin${text}end`
+      const pages = pagesOf(words)
+      for (const { name, shape, times } of expected) {
+        const { body } = sent(pages[name]!)
+        assert.equal(shapeOf(body), shape, name)
+        // Names and titles stand on one line.
+        const forms = new Set([visible(words), visibleLine(words)])
+        const found = [...forms].map((form) => count(shown(body), form)).reduce((sum, one) => sum + one, 0)
+        assert.is(found, times, name)
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+const IN_HEAD =
+  /<link rel="icon" href="\/assets\/[\w.-]+" type="image\/svg\+xml">\n<link rel="stylesheet" href="\/assets\/[\w.-]+">\n<\/head>/
+const AT_END = /(?:<script type="module" src="\/assets\/[\w.-]+"><\/script>\n)+<\/body>\n<\/html>\n$/
+
+test('a page loads only the files that all pages load, and caches must not store it', () => {
+  for (const [name, page] of Object.entries(harmless)) {
+    const { headers, body } = sent(page)
+    assert.match(body, IN_HEAD, name)
+    assert.match(body, AT_END, name)
+    const rest = body.replace(IN_HEAD, '').replace(AT_END, '')
+    assert.not.match(rest, /<script|<link|<img|<iframe|src=|<style|url\(|@import| style=| on\w+=/, name)
+    assert.match(
+      headers['content-security-policy']!,
+      /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action [^;]+; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types tracebook$/,
+      name,
+    )
+    assert.equal([headers['cache-control'], headers['x-frame-options']], ['no-store', 'DENY'], name)
+    assert.match(body, `<meta name="referrer" content="${headers['referrer-policy']}">`, name)
+  }
+})
+
+test('every page has the form of the search, and its policy allows sending it', () => {
+  for (const [name, page] of Object.entries(harmless)) {
+    const { headers, body } = sent(page)
+    assert.match(headers['content-security-policy']!, /; form-action 'self'/, name)
+    assert.is(count(body, '<form class="field" role="search" action="/search">'), 1, name)
+  }
+})
+
+test.run()

@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { mainGroup, timelineGroup } from '../../../projections/index.ts'
+import { segmentsStatement, unindexedStatement } from '../../../src/tables/search.ts'
+import { newBatchApplier } from '../../../src/eventstore/engine/batch-applier.ts'
+import { readCheckpoint } from '../../../src/eventstore/engine/checkpoint.ts'
+import { compareSchemas } from '../../../src/eventstore/engine/compare-schemas.ts'
+import { schemaOf } from '../../../src/eventstore/engine/group.ts'
+import { rebuild, withReplica } from '../../../src/eventstore/engine/rebuild.ts'
+import { locks } from '../../../src/eventstore/engine/schema.ts'
+import { newApplyingClient, newClient } from '../../../src/eventstore/postgres/connect.ts'
+import { type Database, freshDatabase } from '../../support/database.ts'
+import { dumpSchema } from '../../support/dump-schema.ts'
+import { type App, openApp } from '../../support/open-app.ts'
+import { until } from '../../support/until.ts'
+import { searchAs, smallSegments } from './support/open-search.ts'
+
+const schema = schemaOf(smallSegments)
+
+/** A service that does not keep its index up, because the test holds the lease for that; and two users. */
+type Scene = { database: Database; lease: pg.Client; app: App; token: string; other: string }
+
+const test = suite<Scene>('search: the backlog of the index')
+
+const signIn = async (app: App): Promise<string> => {
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  return (data as { session: { token: string } }).session.token
+}
+
+test.before.each(async (scene) => {
+  scene.database = await freshDatabase()
+  const { url } = scene.database
+  scene.lease = newClient(url, 'test')
+  await scene.lease.connect()
+  await scene.lease.query('select pg_advisory_lock(hashtext($1))', [locks.runner(schema)])
+  scene.app = await openApp(url, { groups: [mainGroup, timelineGroup, smallSegments] })
+  scene.token = await signIn(scene.app)
+  scene.other = await signIn(scene.app)
+})
+test.after.each(async ({ app, lease, database }) => {
+  await app.close()
+  await lease.end()
+  await database.drop()
+})
+
+const ask = async ({ app }: Scene, token: string, method: 'PUT' | 'POST' | 'DELETE', path: string, body?: object) => {
+  const { status, error } = await app.call(method, `/v1/traces/${path}`, { token, body })
+  assert.ok(status < 300, `${method} ${path}: ${JSON.stringify(error)}`)
+}
+
+/** Writes messages with the names `m0`, `m1`, … into a trace. */
+const write = async (scene: Scene, token: string, trace: string, texts: readonly string[], fields: object = {}) => {
+  await ask(scene, token, 'PUT', trace, fields)
+  const messages = texts.map((textContent, i) => ({ externalId: `m${i}`, role: 'user', textContent }))
+  await ask(scene, token, 'POST', `${trace}/messages/batch`, { messages })
+}
+
+/** Texts of about 16 kB, each with a number of its own: eight of them are more than a batch indexes. They take little space in the database. */
+const longTexts = (count: number, word: string) =>
+  Array.from({ length: count }, (_, i) => `${`${word} `.repeat(16_384 / (word.length + 1))}number${i}`)
+
+/** The process that keeps the index up, step by step. */
+const openIndexer = async ({ database, app }: Scene) => {
+  const { log, codec } = app.service
+  const client = newApplyingClient(database.url, schema)
+  await client.connect()
+  const { epoch } = await log.identity()
+  const quarantined: string[] = []
+  const report = ({ stream }: { stream: string }) => void quarantined.push(stream)
+  const target = { client, group: smallSegments, schema }
+  const applier = await newBatchApplier({ target, log, codec, epoch, report })
+  const rows = async <T extends object>(text: string): Promise<T[]> => (await client.query(text)).rows as T[]
+  return {
+    rows,
+    quarantined,
+    /** Applies all that the log has as one batch. */
+    apply: async () => {
+      const { position } = await readCheckpoint(client, schema)
+      const events = await Array.fromAsync(log.readAll({ after: position }))
+      await applier.apply(events, position, await log.head())
+    },
+    workOff: applier.workOff,
+    workOffAll: async () => {
+      while (await applier.workOff());
+    },
+    /** How many rows of each namespace wait. */
+    waiting: async (): Promise<number[]> => {
+      const counted = 'select count(*)::int4 as count from search_backlog group by namespace_id order by namespace_id'
+      return (await rows<{ count: number }>(counted)).map(({ count }) => count)
+    },
+    close: () => client.end(),
+  }
+}
+
+const using = async (scene: Scene, work: (indexer: Awaited<ReturnType<typeof openIndexer>>) => Promise<void>) => {
+  const indexer = await openIndexer(scene)
+  await work(indexer).finally(indexer.close)
+}
+
+const namesOf = async ({ app }: Scene, token: string | undefined, query: string) =>
+  (await searchAs(app, token, query)).results.map(({ trace }) => trace.externalId)
+
+test('a message is found while most of what another namespace has sent before still waits', (scene) =>
+  using(scene, async ({ apply, workOffAll, waiting }) => {
+    await write(scene, scene.token, 'large', longTexts(40, 'apple'))
+    await write(scene, scene.other, 'small', ['a pear'])
+    await apply()
+    const [count, ...more] = await waiting()
+    assert.ok(count! > 30 && more.length === 0, `${count} rows wait`)
+    assert.equal(await namesOf(scene, scene.other, 'q=pear'), ['small'])
+    assert.equal(await namesOf(scene, scene.token, 'q=number39'), [])
+    await workOffAll()
+    assert.equal(await namesOf(scene, scene.token, 'q=number39'), ['large'])
+  }))
+
+test('namespaces take turns, with the oldest rows of each first; a large message is alone in its turn', (scene) =>
+  using(scene, async ({ apply, workOff, waiting, rows }) => {
+    await write(scene, scene.token, 'one', longTexts(190, 'apple'))
+    await write(scene, scene.other, 'two', ['x'.repeat(1_200_000), ...longTexts(190, 'pear')])
+    await apply()
+    const oldest = async () =>
+      rows<{ position: bigint }>('select min(position) as position from search_backlog group by namespace_id order by namespace_id') // prettier-ignore
+    const before = await waiting()
+    const large = before.indexOf(Math.max(...before))
+    const began = await oldest()
+    await workOff()
+    await workOff()
+    const after = await waiting()
+    assert.is(after[large], before[large]! - 1)
+    assert.ok(before[1 - large]! - after[1 - large]! > 10, `${before} ${after}`)
+    for (const [i, { position }] of (await oldest()).entries()) assert.ok(position > began[i]!.position)
+    await workOff()
+    await workOff()
+    const later = await waiting()
+    assert.ok(after.every((count, i) => later[i]! < count))
+  }))
+
+test('what was deleted, changed or erased meanwhile is indexed as it is now', (scene) =>
+  using(scene, async ({ apply, workOff, workOffAll, rows }) => {
+    const { token } = scene
+    for (const name of ['deleted', 'changed', 'erased']) await write(scene, token, name, longTexts(20, `old${name}`))
+    await apply()
+    await ask(scene, token, 'PUT', 'changed/messages/m19', { role: 'user', textContent: 'a newchanged' })
+    await ask(scene, token, 'PUT', 'erased/messages/m19', { role: 'user', textContent: 'a newerased' })
+    await ask(scene, token, 'POST', 'erased/history/erase')
+    await ask(scene, token, 'DELETE', 'deleted')
+    await write(scene, token, 'deleted', ['a newdeleted'])
+    await workOff() // knows nothing of these changes yet
+    await apply()
+    assert.equal(await rows(`select trace_id from search_backlog group by trace_id having count(*) > 21`), [])
+    await workOffAll()
+    assert.equal(await namesOf(scene, token, 'q=olddeleted'), [])
+    for (const name of ['deleted', 'changed', 'erased'])
+      assert.equal(await namesOf(scene, token, `q=new${name}`), [name])
+    for (const name of ['changed', 'erased']) {
+      assert.equal(await namesOf(scene, token, `q=old${name}%20number18`), [name])
+      assert.equal(await namesOf(scene, token, `q=old${name}%20number19`), [])
+    }
+    const doubled = 'select from search_docs group by trace_id, ordinal having count(*) > 1'
+    assert.equal([await rows(doubled), await rows<{ n: bigint }>('select count(*) as n from search_docs')], [[], [{ n: 44n }]]) // prettier-ignore
+  }))
+
+test('a message that was indexed before waits with a longer text, and leaves the backlog with its trace', (scene) =>
+  using(scene, async ({ apply, workOffAll, waiting }) => {
+    const { token } = scene
+    for (const name of ['kept', 'deleted']) await write(scene, token, name, ['short'])
+    await apply()
+    for (const name of ['kept', 'deleted'])
+      await ask(scene, token, 'PUT', `${name}/messages/m0`, {
+        role: 'user',
+        textContent: `long ${'x '.repeat(100_000)}`,
+      })
+    await apply()
+    assert.equal(await waiting(), [2])
+    await ask(scene, token, 'DELETE', 'deleted')
+    await apply()
+    assert.equal(await waiting(), [1])
+    await workOffAll()
+    assert.equal([await namesOf(scene, token, 'q=long'), await waiting()], [['kept'], []])
+  }))
+
+test('another process goes on with the backlog, and a rebuild makes the same rows', async (scene) => {
+  for (const name of ['one', 'two', 'three']) await write(scene, scene.token, name, longTexts(60, name))
+  await using(scene, async ({ apply, workOff, waiting }) => {
+    await apply()
+    await workOff()
+    assert.ok((await waiting())[0]! > 50)
+  })
+  await using(scene, async ({ workOffAll, rows, waiting }) => {
+    await workOffAll()
+    assert.equal(await waiting(), [])
+    assert.equal(await rows(unindexedStatement), [])
+  })
+  const live = (await dumpSchema(scene.database.url, schema)).search_docs!
+  assert.is(live.length, 183)
+  const { log, codec } = scene.app.service
+  await rebuild({ url: scene.database.url, group: smallSegments, log, codec })
+  const { search_docs: rebuilt, search_backlog: waiting } = await dumpSchema(scene.database.url, schema)
+  assert.equal(rebuilt!.toSorted(), live.toSorted())
+  assert.equal(waiting, [])
+})
+
+test('segments get their index once they have all their rows', (scene) =>
+  using(scene, async ({ apply, workOff, workOffAll, rows }) => {
+    for (const name of ['one', 'two', 'three']) {
+      await write(scene, scene.token, name, longTexts(30, name))
+      await apply()
+    }
+    const segments = async () => (await rows(segmentsStatement)).length
+    const unindexed = async () => (await rows(unindexedStatement)).length
+    assert.equal([await segments(), await unindexed()], [3, 2])
+    await workOff()
+    assert.is(await unindexed(), 2)
+    await workOffAll()
+    assert.equal([await segments(), await unindexed()], [3, 0])
+    for (const name of ['one', 'two', 'three'])
+      assert.equal(await namesOf(scene, scene.token, `q=${name}%20number29`), [name])
+  }))
+
+test('read models with a backlog are equal to a replica once that is worked off', (scene) =>
+  using(scene, async ({ apply, waiting }) => {
+    await write(scene, scene.token, 'one', longTexts(60, 'apple'))
+    await apply()
+    const { url } = scene.database
+    const { log, codec } = scene.app.service
+    const client = newClient(url, 'test')
+    await client.connect()
+    await withReplica({ url, group: smallSegments, log, codec }, async ({ schema: replica, atSamePosition }) => {
+      await atSamePosition(() => client.query('begin isolation level repeatable read read only'))
+      const compared = { client, group: smallSegments, live: schema, replica, quarantined: [] }
+      assert.equal(await Array.fromAsync(compareSchemas(compared)), [])
+      await client.query('rollback')
+    }).finally(() => client.end())
+    assert.equal(await waiting(), [])
+  }))
+
+test('a search says since when texts wait that the caller may read, and nothing of others', (scene) =>
+  using(scene, async ({ apply, workOffAll }) => {
+    const before = Date.now()
+    await write(scene, scene.token, 'private', longTexts(20, 'apple'))
+    const written = Date.now()
+    await apply()
+    const through = async (token?: string) => (await searchAs(scene.app, token, 'q=apple')).indexedThrough
+    await until(() => scene.app.service.searches.behindMs() === 0)
+    const own = await through(scene.token)
+    assert.ok(own >= before - 1 && own < written, `${before} ${own} ${written}`)
+    for (const token of [scene.other, undefined]) assert.ok((await through(token)) >= written)
+    await ask(scene, scene.token, 'PUT', 'private', { visibility: 'public' })
+    assert.is(await through(), own)
+    await apply()
+    await workOffAll()
+    assert.ok((await through(scene.token)) >= written)
+  }))
+
+test('all pages show what the first page could show, however much is indexed meanwhile', (scene) =>
+  using(scene, async ({ apply, workOffAll }) => {
+    const { token } = scene
+    for (let i = 0; i < 12; i++) await write(scene, token, `early${i}`, ['apple'])
+    await apply()
+    // The hits of these fill the first window, which ends with the second page. The newest messages of the other traces still wait.
+    for (let i = 0; i < 10; i++) await write(scene, token, `late${i}`, Array<string>(12).fill('apple'))
+    const textContent = `apple ${'x '.repeat(100_000)}`
+    for (let i = 0; i < 12; i++) await ask(scene, token, 'PUT', `early${i}/messages/m1`, { role: 'user', textContent })
+    await apply()
+    for (const sort of ['newest', 'relevance']) {
+      const names: string[] = []
+      for (let cursor = ''; ;) {
+        const { results, nextCursor } = await searchAs(scene.app, scene.token, `q=apple&limit=5&sort=${sort}${cursor}`)
+        names.push(...results.map(({ trace }) => trace.externalId))
+        if (names.length >= 10) await workOffAll()
+        if (nextCursor === undefined) break
+        cursor = `&cursor=${nextCursor}`
+      }
+      assert.equal([names.length, new Set(names).size], [22, 22], names.join())
+    }
+  }))
+
+test('a row that cannot be written puts its trace into quarantine, and the others are written', (scene) =>
+  using(scene, async ({ apply, workOffAll, rows, waiting, quarantined }) => {
+    await write(scene, scene.token, 'bad', longTexts(20, 'apple'))
+    await write(scene, scene.other, 'good', longTexts(20, 'pear'))
+    await apply()
+    const bad = (
+      await rows<{ id: string }>(`select id from ${schemaOf(mainGroup)}.traces where external_id = 'bad'`)
+    )[0]!
+    await rows(`alter table search_docs add constraint no_bad check (trace_id <> '${bad.id}' or ordinal <> 15)`)
+    await workOffAll()
+    assert.equal([quarantined, await waiting()], [[`trace-${bad.id}`], []])
+    assert.equal(await namesOf(scene, scene.other, 'q=number19'), ['good'])
+    const stored = await rows<{ stream: string; reason: string }>('select stream, reason from quarantine')
+    assert.equal(stored, [{ stream: `trace-${bad.id}`, reason: 'it violates no_bad' }])
+  }))
+
+test.run()

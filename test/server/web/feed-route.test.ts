@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../../src/contract/sessions.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+
+const test = suite('web: the first page')
+const database = await freshDatabase()
+const { app, call, close } = await openApp(database.url)
+test.after(async () => {
+  await close()
+  await database.drop()
+})
+
+const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+
+test('the first page tells a browser what the service is, and how to begin', async () => {
+  const { statusCode, headers, body } = await app.inject({ url: '/', headers: browser })
+  assert.is(statusCode, 200)
+  assert.match(String(headers['content-type']), 'text/html')
+  assert.match(String(headers['content-security-policy']), "default-src 'none'")
+  assert.match(String(headers['content-security-policy']), "frame-ancestors 'none'")
+  assert.is(headers['x-frame-options'], 'DENY')
+  for (const command of ['login', 'sync']) assert.match(body, `tracebook ${command}`)
+  const links = [...body.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
+  assert.ok(links.length >= 4)
+  for (const url of links) assert.is((await app.inject({ url, headers: browser })).statusCode, 200, url)
+})
+
+test('the commands on the first page work unchanged, for the address by which it was requested', async () => {
+  const page = async (host: string, url = '/') => (await app.inject({ url, headers: { ...browser, host } })).body
+  assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100<')
+  assert.match(await page('127.0.0.1:3000', '/help'), 'npm install --global')
+  const published = await openApp(database.url, { env: { PUBLIC_URL: 'https://traces.example.org/' } })
+  const { body } = await published.app.inject({ url: '/', headers: { ...browser, host: 'traces.example.org' } })
+  await published.close()
+  assert.match(body, 'tracebook login --server https://traces.example.org<')
+})
+
+test('an unknown scope in the address shows the first page', async () => {
+  const [page, other] = [
+    await app.inject({ url: '/', headers: browser }),
+    await app.inject({ url: '/?scope=other', headers: browser }),
+  ]
+  assert.equal([other.statusCode, other.body], [200, page.body])
+})
+
+test('a wrong cursor in the address leads to the first page of the same list', async () => {
+  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  const authorization = `Bearer ${(data as { session: NewSession }).session.token}`
+  for (const [url, first, headers] of [
+    ['/?cursor=bad', '/', browser],
+    ['/?scope=public&cursor=bad', '/?scope=public', browser],
+    ['/?scope=mine&cursor=bad', '/?scope=mine', { ...browser, authorization }],
+  ] as const) {
+    const { statusCode, body } = await app.inject({ url, headers })
+    assert.is(statusCode, 400)
+    assert.match(body, '<h1>This link does not work</h1>')
+    assert.match(body, `<a class="btn" href="${first}">`)
+    assert.not.match(body, /cursor|Invalid request/)
+  }
+})
+
+test('a client that is not a browser gets 404 for the first page', async () => {
+  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
+    const answer = await app.inject({ url: '/', headers })
+    assert.is(answer.statusCode, 404)
+    assert.is(answer.json().error.code, 'not_found')
+  }
+})
+
+test.run()

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { NewSession } from '../../../src/contract/sessions.ts'
+import { indexed, openSearch } from '../search/support/open-search.ts'
+import { elementsOf, textOf } from '../../transcript/support/elements.ts'
+
+const test = suite('web: the page of a search')
+
+const { app, token, ask, write } = await openSearch(test)
+
+const page = async (path: string, as?: string) => {
+  await indexed(app)
+  const headers = { accept: 'text/html', ...(as === undefined ? {} : { authorization: `Bearer ${as}` }) }
+  const { statusCode, body } = await app.app.inject({ url: path, headers })
+  return { status: statusCode, body, text: textOf(elementsOf(body)[0]!).replace(/\s+/g, ' ') }
+}
+const linksIn = (body: string) =>
+  elementsOf(body).flatMap(({ tagName, attrs }) =>
+    tagName === 'a' ? attrs.filter(({ name }) => name === 'href').map(({ value }) => value) : [],
+  )
+
+test('hits are listed under their session, with the words marked and a link to the message', async () => {
+  await write('found', ['where is the <b>needle</b>?'], { title: 'A haystack' })
+  const { status, body, text } = await page('/search?q=needle', token)
+  assert.is(status, 200)
+  assert.match(text, /1 place in 1 session\. Indexed through \d\d:\d\d/)
+  assert.match(body, 'where is the &lt;b&gt;<mark>needle</mark>&lt;/b&gt;?')
+  assert.match(linksIn(body).join(' '), /\/@[\w-]+\/found\?m=m0 /)
+  assert.match(
+    body,
+    'name="q" type="search" placeholder="Search sessions" maxlength="400" autocomplete="off" value="needle">',
+  )
+})
+
+test('a viewer finds nothing that only others may read', async () => {
+  await write('secret', ['the password is swordfish'], { title: 'Of swordfish' })
+  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+  const { token: stranger } = (data as { session: NewSession }).session
+  for (const as of [undefined, stranger]) {
+    const { status, body } = await page('/search?q=swordfish', as)
+    assert.equal([status, body.includes('password'), body.includes('/secret')], [200, false, false])
+    assert.match(body, 'Nothing for')
+  }
+  await ask('PUT', 'secret', { visibility: 'public' })
+  assert.match((await page('/search?q=swordfish')).body, 'Of <mark>swordfish</mark>')
+})
+
+test('each field of the query is a link to the query without it, and other fields are offered', async () => {
+  const { body } = await page(`/search?q=${encodeURIComponent('a has:error  "b c"')}`, token)
+  const links = linksIn(body)
+  assert.ok(links.includes(`/search?${new URLSearchParams({ q: 'a "b c"' }).toString()}`))
+  assert.ok(links.includes(`/search?${new URLSearchParams({ q: 'a has:error  "b c" in:prompt' }).toString()}`))
+  assert.not(links.some((link) => link.includes('has%3Aerror+has%3Aerror')))
+})
+
+test('values of several sessions are links that narrow the search', async () => {
+  await write('of-one', ['a thimble'], { agentId: 'agent one' })
+  await write('of-two', ['a thimble'], { agentId: 'two' })
+  const { body } = await page('/search?q=thimble', token)
+  assert.ok(linksIn(body).includes(`/search?${new URLSearchParams({ q: 'thimble agent:"agent one"' }).toString()}`))
+})
+
+test('without a query the page says how to search, and no query is invalid', async () => {
+  assert.match((await page('/search')).text, 'Search what your agents did')
+  for (const q of ['"', 'OR', 'in:nowhere', '%00', '<script>'])
+    assert.is((await page(`/search?q=${encodeURIComponent(q)}`)).status, 200, q)
+  assert.is((await page(`/search?q=${'x'.repeat(401)}`)).status, 400)
+})
+
+test.run()

@@ -1,0 +1,118 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { type Caller, callers, newTeam } from '../../access/team.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openApp } from '../../support/open-app.ts'
+
+const test = suite('web: a session is shared and deleted')
+const database = await freshDatabase()
+const opened = await openApp(database.url)
+const { app, call, close } = opened
+test.after(async () => {
+  await close()
+  await database.drop()
+})
+
+const team = await newTeam(opened, 'the-team')
+const put = (id: string, visibility: string) =>
+  call('PUT', `/v1/traces/${id}`, {
+    token: team.tokenOf('creator', 'here'),
+    body: { visibility, title: `Title of ${id}` },
+  })
+const visibilityOf = async (id: string) => {
+  const { data } = await call('GET', `/v1/traces/${id}`, { token: team.tokenOf('creator', 'here') })
+  return (data as { trace: { visibility: string } } | undefined)?.trace.visibility
+}
+
+const headersOf = (caller: Caller): Record<string, string> => {
+  const token = team.tokenOf(caller, 'here')
+  return {
+    accept: 'text/html',
+    host: 'localhost:3000',
+    ...(token === undefined ? {} : { cookie: `tracebook=${token}` }),
+  }
+}
+const open = (caller: Caller, path: string) => app.inject({ url: `/@the-team/${path}`, headers: headersOf(caller) })
+const post = (caller: Caller, path: string, fields: Record<string, string>, more: Record<string, string> = {}) =>
+  app.inject({
+    method: 'POST',
+    url: `/@the-team/${path}`,
+    headers: {
+      ...headersOf(caller),
+      ...{ origin: 'http://localhost:3000', 'content-type': 'application/x-www-form-urlencoded' },
+      ...more,
+    },
+    payload: new URLSearchParams(fields).toString(),
+  })
+
+/** The status for a caller, of a private session and of a public one. */
+const statuses: Readonly<Record<Caller, readonly [number, number]>> = {
+  nobody: [401, 401],
+  revoked: [401, 401],
+  stranger: [404, 404],
+  former: [404, 404],
+  member: [403, 403],
+  creator: [200, 200],
+  admin: [200, 200],
+}
+
+for (const caller of callers) {
+  test(`${caller}: only those who may write to the session get its pages and forms`, async () => {
+    for (const [i, visibility] of (['private', 'public'] as const).entries()) {
+      const expected = statuses[caller][i]!
+      const id = `of-${caller}-${visibility}`
+      await put(id, visibility)
+      for (const action of ['visibility', 'delete']) {
+        const { statusCode, body } = await open(caller, `${id}/-/${action}`)
+        assert.is(statusCode, expected, `${action} of a ${visibility} session`)
+        if (expected !== 200) assert.not.match(body, 'Title of')
+      }
+      const wanted = visibility === 'public' ? 'private' : 'public'
+      const shared = await post(caller, `${id}/-/visibility`, { visibility: wanted })
+      assert.is(shared.statusCode, expected === 200 ? 303 : expected)
+      assert.is(await visibilityOf(id), expected === 200 ? wanted : visibility)
+      const deleted = await post(caller, `${id}/-/delete`, { title: `Title of ${id}` })
+      assert.is(deleted.statusCode, expected === 200 ? 303 : expected)
+      assert.is(await visibilityOf(id), expected === 200 ? undefined : visibility)
+    }
+  })
+}
+
+test('the page says what everybody would see before a session is made public', async () => {
+  await call('PUT', '/v1/traces/told', {
+    token: team.tokenOf('creator', 'here'),
+    body: { title: 'Told', projectPath: '/home/ada/shop', gitRemoteUrl: 'https://git.example.org/shop' },
+  })
+  const { body } = await open('creator', 'told/-/visibility')
+  for (const text of ['/home/ada/shop', 'https://git.example.org/shop', 'Everybody', 'Members of @the-team'])
+    assert.match(body, text)
+})
+
+test('a title of any length can be typed', async () => {
+  const title = '会'.repeat(4_096)
+  await call('PUT', '/v1/traces/long', { token: team.tokenOf('creator', 'here'), body: { title } })
+  assert.is((await post('creator', 'long/-/delete', { title })).statusCode, 303)
+})
+
+test('a title may be typed with the characters of a keyboard', async () => {
+  const title = 'Why does it say “can’t” …  and stop?'
+  await call('PUT', '/v1/traces/signs', { token: team.tokenOf('creator', 'here'), body: { title } })
+  assert.is((await post('creator', 'signs/-/delete', { title: 'Why does it say "can\'t" ...' })).statusCode, 400)
+  const typed = 'Why does it say "can\'t" ... and stop?'
+  assert.is((await post('creator', 'signs/-/delete', { title: typed })).statusCode, 303)
+})
+
+test('nothing is deleted under another title, nor by a form of another site', async () => {
+  await put('kept', 'private')
+  const wrong = await post('creator', 'kept/-/delete', { title: 'Title of kep' })
+  assert.is(wrong.statusCode, 400)
+  assert.match(wrong.body, 'This is not the title. Nothing was deleted.')
+  assert.match(wrong.body, 'value="Title of kep"')
+  for (const path of ['kept/-/delete', 'kept/-/visibility']) {
+    const fields = { title: 'Title of kept', visibility: 'public' }
+    assert.is((await post('creator', path, fields, { origin: 'https://evil.example' })).statusCode, 403)
+  }
+  assert.is(await visibilityOf('kept'), 'private')
+})
+
+test.run()

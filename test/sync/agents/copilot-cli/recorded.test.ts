@@ -1,4 +1,0 @@
-import { copilotCli } from '../../../../src/sync/agents/copilot-cli/index.ts'
-import { testRecorded } from '../../support/recorded.ts'
-
-testRecorded(copilotCli, 'copilot', /encryptedContent|reasoningOpaque|transformedContent|System notice/)

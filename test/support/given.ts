@@ -29,7 +29,10 @@ export const foldAll = <State, Event extends DomainEvent>(
   )
 
 export type Expectation<Event> = {
-  /** Asserts that the decision gives these events, and no events when it is repeated on the resulting state. */
+  /**
+   * Asserts that the decision gives these events, and no events when it is repeated on the resulting state; and that the state before, of which
+   * that is a draft, is still the same.
+   */
   emits(...events: Event[]): void
   /** The same for a decision whose repetition gives the event `again`. */
   emitsThen(again: Event, ...events: Event[]): void
@@ -61,17 +64,22 @@ export const specify =
       now = LATER,
       checkRevision?: CheckRevision<State, Event>,
     ): Expectation<Event> => {
-      const after = (...events: Event[]): readonly Event[] => {
-        const state = foldAll(kind, events, load(foldAll(kind, past)), past.length)
+      const on = (state: State, count: number): readonly Event[] => {
         const decided = decide(state, now, now)
         const emitted = 'events' in decided ? decided.events : decided
-        checkRevision?.(state, expectedOf(BigInt(past.length + events.length - 1)), emitted)
+        checkRevision?.(state, expectedOf(BigInt(count - 1)), emitted)
         return emitted
       }
+      const before = () => load(foldAll(kind, past))
+      const later = (state: State, events: readonly Event[]) =>
+        on(foldAll(kind, events, kind.draft?.(state) ?? state, past.length), past.length + events.length)
+      const after = (...events: Event[]) => later(before(), events)
       return {
         emits: (...expected) => {
-          assert.equal(after(), expected)
-          assert.equal(after(...expected), [], 'a retry must emit nothing')
+          const state = before()
+          assert.equal(on(state, past.length), expected)
+          assert.equal(later(state, expected), [], 'a retry must emit nothing')
+          assert.equal(on(state, past.length), expected, 'a draft must not change the state that it was made of')
         },
         emitsThen: (again, ...expected) => {
           assert.equal(after(), expected)

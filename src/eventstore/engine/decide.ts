@@ -54,14 +54,12 @@ export type EventToAppend<Event> = {
   readonly schemaVersion: number
 }
 
-/** The decisions about a batch of commands. */
+/** The decisions about a batch of commands. The state `after` them is a draft (`StreamKind`). */
 export type DecidedBatch<State, Event> = {
   readonly after: Loaded<State>
   readonly toAppend: readonly EventToAppend<Event>[]
   /** In the order of the commands; fewer than these if the append was full. */
   readonly results: readonly CommandResult[]
-  /** `evolve` failed half-way for the last command, so `after.state` must not be used. `toAppend` has no events of that command. */
-  readonly isStateUnusable: boolean
 }
 
 /** About how many characters of data one append may hold before the remaining commands wait for the next append. */
@@ -94,21 +92,32 @@ const decideOne = <State, Event extends DomainEvent, Need>(
   return { toAppend: events.map((event) => ({ event, context, at, ...codec.encode(event) })), result }
 }
 
+const evolveAll = <State, Event extends DomainEvent>(
+  kind: StreamKind<State, Event>,
+  state: State,
+  events: readonly EventToAppend<Event>[],
+): State =>
+  events.reduce((before, { event, context: { actor }, at }) => kind.evolve(before, event, { at, actor }), state)
+
 /** Applies the events of a command to the state, and computes the command's answer. */
 const evolveAndAnswer = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
-  { command, context: { actor } }: PendingCommand<State, Event, Need>,
+  { command }: PendingCommand<State, Event, Need>,
   state: State,
   { toAppend, result }: DecidedOne<Event>,
 ) => {
-  const after = toAppend.reduce((before, { event, at }) => kind.evolve(before, event, { at, actor }), state)
-  const events = toAppend.map(({ event }) => event)
-  return { after, answer: command.answer(after, events, result) }
+  const after = evolveAll(kind, state, toAppend)
+  const answer = command.answer(
+    after,
+    toAppend.map(({ event }) => event),
+    result,
+  )
+  return { after, answer, events: toAppend }
 }
 
 /**
  * Decides commands one after the other, each on the state after the one before, until they fill one append. Takes all events of a
- * command or none. `now` is the clock, in milliseconds.
+ * command or none, and leaves the loaded state as it is. `now` is the clock, in milliseconds.
  */
 export const decideAll = <State, Event extends DomainEvent, Need>(
   kind: StreamKind<State, Event>,
@@ -117,29 +126,31 @@ export const decideAll = <State, Event extends DomainEvent, Need>(
   commands: readonly PendingCommand<State, Event, Need>[],
   now: () => number,
 ): DecidedBatch<State, Event> => {
-  let { state, at } = loaded
+  const draft = () => kind.draft?.(loaded.state) ?? loaded.state
+  let { at } = loaded
+  let state = draft()
   let length = 0
-  let isStateUnusable = false
   const toAppend: EventToAppend<Event>[] = []
   const results: CommandResult[] = []
   for (const pending of commands) {
-    if (isStateUnusable || length > APPEND_LENGTH) break
+    if (length > APPEND_LENGTH) break
     const time = now()
     const decided = attempt(() => decideOne(codec, pending, { ...loaded, state, at: Math.max(time, at) }, time))
-    const events = 'value' in decided ? decided.value.toAppend : []
     const done = 'value' in decided ? attempt(() => evolveAndAnswer(kind, pending, state, decided.value)) : decided
     if ('error' in done) {
       results.push(done)
-      isStateUnusable = events.length > 0
+      // `evolve` may have failed half-way: the events of the commands before are applied again, to a new draft.
+      if ('value' in decided) state = evolveAll(kind, draft(), toAppend)
     } else {
-      results.push({ answer: done.value.answer })
-      state = done.value.after
+      const { answer, after, events } = done.value
+      results.push({ answer })
+      state = after
       at = events.at(-1)?.at ?? at
       length += events.reduce((sum, { data }) => sum + data.length, 0)
       toAppend.push(...events)
     }
   }
-  return { after: { ...loaded, state, at }, toAppend, results, isStateUnusable }
+  return { after: { ...loaded, state, at }, toAppend, results }
 }
 
 /** Makes the metadata of one append's events, and their JSON text. What the events of a command have in common is written once. */

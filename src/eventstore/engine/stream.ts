@@ -31,13 +31,17 @@ export const shownRevision = ({ revision, shown = revision }: Pick<Loaded<unknow
 
 /**
  * One kind of stream: its events, and how they are folded into a state. A stream's name is `<category>-<id>`, where the id is a UUID.
- * `evolve` may change the state that it gets, and returns the new one.
+ * `evolve` may change the state that it gets, and returns the new one; a kind whose `evolve` does so has a `draft`.
  */
 export type StreamKind<State, Event extends DomainEvent> = {
   readonly category: string
   readonly events: z.ZodType<Event>
   readonly initial: () => State
   readonly evolve: (state: State, event: Event, context: EventContext) => State
+  /** A state of the same content, for `evolve` to change, which leaves the given one as it is. Default: the state itself. */
+  readonly draft?: (state: State) => State
+  /** The state to keep once the events of a draft are in the log. It may be the one that the draft was made of. Default: the draft. */
+  readonly commit?: (draft: State) => State
   /** About how many bytes a state takes in memory. Rather too many than too few. */
   readonly sizeOf: (state: State) => number
   /** Leaves out events that a later event of the same append makes superfluous. */

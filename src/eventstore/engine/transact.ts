@@ -56,7 +56,7 @@ export type Transactor<State, Event extends DomainEvent, Need = void> = {
    * with the message `busy`. Afterwards the state of the stream is not in memory. @throws errors of `work`, and InQuarantine
    */
   exclusively<Answer>(id: string, busy: string, work: () => Promise<Answer>): Promise<Answer>
-  /** The state in memory, if there is one. It is not certain: the append that led to it may still fail. */
+  /** The state in memory, if there is one: the newest in the log at some time, without commands that are under way. */
   peek(id: string): State | undefined
   /** Notes an event that any process has appended, so that no decision uses an older state. */
   observe(stream: string, revision: bigint): void
@@ -101,7 +101,6 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const queues = new Map<string, Queued[]>()
   const cache = newStateCache<State>({ sizeOf: kind.sizeOf, budget, trim, isCurrent })
   const { loadAt, assertNewest } = newStateLoader({ kind, source, log, cache })
-  const appending = new Map<string, State>() // states after an append that is under way
 
   /**
    * A log that uses a position a second time has lost its end: read models that have reached the position have applied another
@@ -117,36 +116,33 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
   const settle = async (id: string, { loaded, isNewest }: LoadedState<State>, decided: DecidedBatch<State, Event>) => {
     if (decided.toAppend.length === 0)
       return isNewest ? decided.after : { ...decided.after, anchor: await assertNewest(id, loaded) }
-    cache.delete(id) // `evolve` has changed the cached object, which is only right once the append has succeeded
-    if (!decided.isStateUnusable) appending.set(id, decided.after.state)
-    try {
-      const events = toNewEvents(kind, decided.toAppend)
-      const watermarkBefore = watermark?.position() ?? -1n
-      const appended = await log.append(streamName(kind, id), loaded.revision, events)
-      assertPositionIsNew(appended.position, watermarkBefore)
-      return {
-        ...decided.after,
-        ...appended,
-        shown: undefined,
-        anchor: { position: appended.position, id: events.at(-1)!.id },
-      }
-    } finally {
-      appending.delete(id)
-    }
+    const events = toNewEvents(kind, decided.toAppend)
+    const watermarkBefore = watermark?.position() ?? -1n
+    const appended = await log.append(streamName(kind, id), loaded.revision, events)
+    assertPositionIsNew(appended.position, watermarkBefore)
+    const anchor = { position: appended.position, id: events.at(-1)!.id }
+    return { ...decided.after, ...appended, shown: undefined, anchor }
   }
 
-  /** Decides and appends once. Returns how many of the commands were answered, and the stream's revision after them. */
+  /**
+   * Decides and appends once. Returns how many of the commands were answered, and the stream's revision after them.
+   * @throws WrongRevision after a conflict; nothing was answered then, and the caller drops the state in memory
+   */
   const attempt = async (id: string, batch: readonly Queued[], atLeast: ExpectedRevision) => {
+    // 1. Load the state, from memory if it has all that the commands need.
     const generation = cache.generation()
     assertNotQuarantined(streamName(kind, id))
     const needs = batch.flatMap(({ command }) => (command.need === undefined ? [] : [command.need]))
     const found = await loadAt(id, needs, atLeast)
     // The cache was cleared while the state was loaded, so the state may be outdated: it is loaded again, as after a conflict.
     if (cache.generation() !== generation) throw new WrongRevision(streamName(kind, id), 'none')
+    // 2. Decide the commands one after the other, on a draft: the state in memory stays as it is until step 4.
     const decided = decideAll(kind, codec, found.loaded, batch, now)
-    if (decided.isStateUnusable) cache.delete(id)
+    // 3. Append the events at the state's revision. If there are none, check that the state is the newest.
     const after = await settle(id, found, decided)
-    if (!decided.isStateUnusable) cache.set(id, after)
+    // 4. Keep the draft as the state in memory.
+    cache.set(id, { ...after, state: kind.commit?.(after.state) ?? after.state })
+    // 5. Answer the commands.
     for (const [i, result] of decided.results.entries()) conclude(batch[i]!, result, after)
     return { answered: decided.results.length, revision: after.revision }
   }
@@ -237,7 +233,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   const observe = (stream: string, revision: bigint) => cache.observe(stream.slice(kind.category.length + 1), revision)
 
-  const peek = (id: string) => appending.get(id) ?? cache.get(id)?.state
+  const peek = (id: string) => cache.get(id)?.state
 
   return { transact, read, exclusively, peek, observe, clear: cache.clear }
 }

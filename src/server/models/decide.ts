@@ -28,6 +28,7 @@ export const modelProviders: StreamKind<ProviderState, ModelsEvent> = {
   events: ModelsEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
+  draft: (state) => structuredClone(state),
   sizeOf: (state) =>
     PROVIDER_BYTES + (state.is === 'present' ? MODEL_BYTES * Object.keys(state.provider.models).length : 0),
 }

@@ -16,7 +16,7 @@ type LostRights = { readonly removedAfter: number; readonly demotedAfter: number
 
 const NOTHING_LOST: LostRights = { removedAfter: 0, demotedAfter: 0 }
 
-/** Members by user id, invites by code, lostRights by user id. `evolve` changes the maps in place. */
+/** Members by user id, invites by code, lostRights by user id. `evolve` changes the maps in place, those of a draft. */
 export type PresentNamespace = {
   readonly is: 'present'
   readonly slug: string
@@ -117,6 +117,12 @@ const evolve = (before: Namespace, event: NamespaceEvent, { at, actor }: EventCo
   }
 }
 
+const draft = (state: Namespace): Namespace => {
+  if (state.is === 'absent') return state
+  const { members, invites, lostRights } = state
+  return { ...state, members: new Map(members), invites: new Map(invites), lostRights: new Map(lostRights) }
+}
+
 const STATE_BYTES = 1_000
 const MEMBER_BYTES = 300
 const INVITE_BYTES = 400
@@ -143,6 +149,7 @@ export const namespaces: StreamKind<Namespace, NamespaceEvent> = {
   events: NamespaceEvent,
   initial: () => ({ is: 'absent' }),
   evolve,
+  draft,
   sizeOf,
 }
 

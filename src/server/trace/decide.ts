@@ -139,6 +139,8 @@ export const traces: StreamKind<TraceState, TraceEvent> = {
   events: TraceEvent,
   initial: () => ({ trace: { is: 'absent', earlier: NO_EARLIER }, messages: new LoadedMessages() }),
   evolve,
+  draft: ({ trace, messages }) => ({ trace, messages: messages.draft() }),
+  commit: ({ trace, messages }) => ({ trace, messages: messages.commit() }),
   sizeOf: sizeOfTrace,
   condense,
 }

@@ -35,6 +35,7 @@ export const users: StreamKind<User, UserEvent> = {
   events: UserEvent,
   initial: () => ({ is: 'absent' }),
   evolve: evolveUser,
+  draft: (user) => (user.is === 'absent' ? user : { ...user, removed: new Set(user.removed) }),
   sizeOf: (user) =>
     STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
 }

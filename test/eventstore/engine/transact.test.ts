@@ -322,6 +322,23 @@ test('a node that does not follow the log does not use its cache', async () => {
   assert.is(node.peek(id)?.total, 3)
 })
 
+test('the state in memory has no command that is under way, and none that has failed', async () => {
+  const id = randomUUID()
+  const seen: unknown[] = []
+  const { log: shaky } = watched((append) => {
+    seen.push(node.peek(id)?.total)
+    if (append === 3) throw new LogUnavailable('unknown')
+  })
+  const node = newTotals(shaky)
+  for (const by of [1, 2]) await node.transact(id, count(by), {})
+  await errorOf(node.transact(id, count(4), {}))
+  assert.equal(seen, [undefined, 1, 3])
+  assert.is(node.peek(id), undefined)
+  assert.is((await node.transact(id, count(8), {})).answer, 11)
+  await errorOf(node.transact(id, count(16, { most: 12 }), {}))
+  assert.is(node.peek(id)?.total, 11)
+})
+
 test('time never goes backwards in a stream', async () => {
   const id = randomUUID()
   const clock = [5_000, 4_000, 6_000, 1_000]

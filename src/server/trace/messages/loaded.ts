@@ -38,7 +38,8 @@ const sizeOf = (externalId: string, { tools, model }: MessageHead) =>
 
 /**
  * The messages of one trace in memory, by `externalId`: the heads of some, and the digests of the parts of fewer. It changes in
- * place, because a trace may have tens of thousands of messages: so an answer must not keep it.
+ * place, because a trace may have tens of thousands of messages: so an answer must not keep it. A draft holds only what is written to it,
+ * and looks up all others in the messages that it was made of.
  */
 export class LoadedMessages {
   /** The heads, in the order in which they were set. */
@@ -51,10 +52,26 @@ export class LoadedMessages {
   #total: number
   /** The bytes of `#heads`. To compute this and the size of `#digests` after each write would take longer than the write. */
   #bytes = 0
+  /** The messages that this is a draft of. */
+  readonly #below: LoadedMessages | undefined
 
   /** @param total the number of messages of the trace, loaded or not */
-  constructor(total = 0) {
+  constructor(total = 0, below?: LoadedMessages) {
     this.#total = total
+    this.#below = below
+  }
+
+  /** The same messages, to be written to without a change of these. */
+  draft(): LoadedMessages {
+    return new LoadedMessages(this.#total, this)
+  }
+
+  /** Writes a draft to the messages that it was made of, and returns those. Of what is no draft, returns itself. */
+  commit(): LoadedMessages {
+    const below = this.#below
+    if (!below) return this
+    for (const [externalId, head] of this.#heads) below.write(externalId, head, this.#digests.get(externalId))
+    return below
   }
 
   /**
@@ -64,11 +81,12 @@ export class LoadedMessages {
   find(externalId: string): MessageHead | 'none' | 'unknown' {
     const head = this.#heads.get(externalId)
     if (head) return head
+    if (this.#below) return this.#below.find(externalId)
     return this.#heads.size === this.#total || this.#missing.has(externalId) ? 'none' : 'unknown'
   }
 
   digestsOf(externalId: string): PartDigests | undefined {
-    return this.#digests.get(externalId)
+    return this.#digests.get(externalId) ?? this.#below?.digestsOf(externalId)
   }
 
   /** Whether digests have to be loaded: the message exists, its parts differ from the given ones, and not enough digests are here. */

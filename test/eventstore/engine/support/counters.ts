@@ -51,6 +51,7 @@ const totals: StreamKind<Counter, CounterEvent> = {
     if (data.note === 'bad') throw new Error('bad')
     return state
   },
+  draft: (state) => ({ ...state }),
 }
 
 /** A node's transactor of sums in mutable states. */

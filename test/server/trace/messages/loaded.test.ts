@@ -56,6 +56,33 @@ test('once all messages of a trace are loaded, any other does not exist', () => 
   assert.is(messages.find('d'), 'none')
 })
 
+test('a draft has all messages, and is written to without a change of the others, until they take it over', () => {
+  const messages = new LoadedMessages(4)
+  messages.write('a', known(0), digests())
+  messages.set('b', 'none')
+  const draft = messages.draft()
+  draft.write('a', known(0, 'other'), digests(1))
+  draft.write('b', known(4), digests())
+  assert.equal(
+    ['a', 'b', 'c'].map((id) => draft.find(id)),
+    [known(0, 'other'), known(4), 'unknown'],
+  )
+  assert.equal(
+    ['a', 'b', 'c'].map((id) => messages.find(id)),
+    [known(0), 'none', 'unknown'],
+  )
+  assert.equal([messages.digestsOf('a'), draft.digestsOf('a')], [digests(), digests(1)])
+  draft.write('a', known(0, 'third'), undefined)
+  assert.equal(messages.draft().digestsOf('a'), digests())
+  assert.is(draft.commit(), messages)
+  assert.equal(
+    ['a', 'b', 'c'].map((id) => messages.find(id)),
+    [known(0, 'third'), known(4), 'unknown'],
+  )
+  assert.equal(messages.digestsOf('a'), digests(1))
+  assert.is(messages.commit(), messages, 'what is no draft')
+})
+
 test('digests are lacking if the parts differ and too few digests are loaded', () => {
   const messages = new LoadedMessages(2)
   messages.set('a', known(0))

@@ -2,22 +2,14 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { elementsOf } from '../../transcript/support/elements.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: addresses of sessions and messages')
 
-const database = await freshDatabase()
-const app = await openApp(database.url)
-const server = await app.app.listen({ host: '127.0.0.1', port: 0 })
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'a-device' } })
-const { token, namespaceSlug = '' } = (data as { session: NewSession }).session
+const { node } = await openWorld(test)
+const server = await node.app.listen({ host: '127.0.0.1', port: 0 })
+const { token, namespaceSlug } = await signIn(node, 'a-device')
 
 /** As a browser asks, which takes `.` and `..` in a path for other places, also if they are encoded. */
 const get = async (path: string) => {

@@ -1,17 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: the first page')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node, openNode } = await openWorld(test)
+const { app } = node
 
 const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
@@ -32,9 +25,8 @@ test('the commands on the first page work unchanged, for the address by which it
   const page = async (host: string, url = '/') => (await app.inject({ url, headers: { ...browser, host } })).body
   assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100<')
   assert.match(await page('127.0.0.1:3000', '/help'), 'npm install --global')
-  const published = await openApp(database.url, { env: { PUBLIC_URL: 'https://traces.example.org/' } })
+  const published = await openNode({ env: { PUBLIC_URL: 'https://traces.example.org/' } })
   const { body } = await published.app.inject({ url: '/', headers: { ...browser, host: 'traces.example.org' } })
-  await published.close()
   assert.match(body, 'tracebook login --server https://traces.example.org<')
 })
 
@@ -47,12 +39,11 @@ test('an unknown scope in the address shows the first page', async () => {
 })
 
 test('a wrong cursor in the address leads to the first page of the same list', async () => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const authorization = `Bearer ${(data as { session: NewSession }).session.token}`
+  const { headers: signedIn } = await signIn(node)
   for (const [url, first, headers] of [
     ['/?cursor=bad', '/', browser],
     ['/?scope=public&cursor=bad', '/?scope=public', browser],
-    ['/?scope=mine&cursor=bad', '/?scope=mine', { ...browser, authorization }],
+    ['/?scope=mine&cursor=bad', '/?scope=mine', { ...browser, ...signedIn }],
   ] as const) {
     const { statusCode, body } = await app.inject({ url, headers })
     assert.is(statusCode, 400)

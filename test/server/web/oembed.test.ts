@@ -1,19 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: oEmbed')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { app, call } = node
 
-const started = await call('POST', '/v1/session', { body: { deviceId: 'the-device-of-the-author' } })
-const { token, namespaceSlug } = (started.data as { session: NewSession }).session
+const { token, namespaceSlug } = await signIn(node, 'the-device-of-the-author')
 const put = (id: string, visibility: string) =>
   call('PUT', `/v1/traces/${encodeURIComponent(id)}`, {
     token,

@@ -1,13 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { type Caller, type Place, callers, openTeam } from '../../access/team.ts'
+import { callerOf, signIn } from '../../support/world.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 
 const test = suite('web: who sees which sessions')
 const { app, team } = await openTeam(test)
-const other = await app.call('POST', '/v1/session', { body: { deviceId: 'a-device-of-another-team' } })
-const others = (other.data as { session: NewSession }).session.token
+const { token: others } = await signIn(app)
 for (const [token, name] of [
   [team.tokenOf('member', 'here'), 'ours'],
   [others, 'theirs'],
@@ -19,10 +18,7 @@ for (const [token, name] of [
     })
 }
 
-const page = async (url: string, token: string | undefined) => {
-  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  return app.app.inject({ url, headers: { accept: 'text/html', ...authorization } })
-}
+const page = (url: string, token: string | undefined) => callerOf(app, token).open(url)
 
 /** The titles of the sessions on a page, without those of who has left. */
 const titles = async (url: string, token: string | undefined): Promise<string[]> => {

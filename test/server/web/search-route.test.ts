@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
+import { callerOf, signIn } from '../../support/world.ts'
 import { indexed, openSearch } from '../search/support/open-search.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 
@@ -11,8 +10,7 @@ const { app, token, ask, write } = await openSearch(test)
 
 const page = async (path: string, as?: string) => {
   await indexed(app)
-  const headers = { accept: 'text/html', ...(as === undefined ? {} : { authorization: `Bearer ${as}` }) }
-  const { statusCode, body } = await app.app.inject({ url: path, headers })
+  const { statusCode, body } = await callerOf(app, as).open(path)
   return { status: statusCode, body, text: textOf(elementsOf(body)[0]!).replace(/\s+/g, ' ') }
 }
 const linksIn = (body: string) =>
@@ -35,8 +33,7 @@ test('hits are listed under their session, with the words marked and a link to t
 
 test('a viewer finds nothing that only others may read', async () => {
   await write('secret', ['the password is swordfish'], { title: 'Of swordfish' })
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const { token: stranger } = (data as { session: NewSession }).session
+  const { token: stranger } = await signIn(app)
   for (const as of [undefined, stranger]) {
     const { status, body } = await page('/search?q=swordfish', as)
     assert.equal([status, body.includes('password'), body.includes('/secret')], [200, false, false])

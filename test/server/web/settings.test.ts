@@ -1,22 +1,17 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: settings')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { app, call } = node
 
 const ORIGIN = 'http://localhost:3000'
 let devices = 0
-const start = async (): Promise<NewSession> => {
-  const body = { deviceId: `device-${(devices += 1)}`, deviceName: `laptop ${devices}` }
-  return ((await call('POST', '/v1/session', { body })).data as { session: NewSession }).session
+const start = () => {
+  devices += 1
+  return signIn(node, `the device ${devices}`, { deviceName: `laptop ${devices}` })
 }
 
 const cookieOf = ({ token }: NewSession) => ({ cookie: `tracebook=${token}` })
@@ -92,7 +87,7 @@ test('another device is signed out, and signing out this one leads to the first 
   const session = await start()
   const made = await call('POST', '/v1/session/device', { token: session.token })
   const body = { deviceId: `device-${(devices += 1)}-joined`, joinCode: (made.data as { code: string }).code }
-  const other = ((await call('POST', '/v1/session', { body })).data as { session: NewSession }).session
+  const { session: other } = await callerOf(node).send<{ session: NewSession }>('POST', '/v1/session', body)
   const ended = await post('/settings/session/end', { id: other.id }, cookieOf(session))
   assert.is(ended.headers.location, '/settings?saved=session')
   assert.is((await call('GET', '/v1/session', { token: other.token })).status, 401)

@@ -1,19 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Caller, callers, newTeam } from '../../access/team.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('web: a session is shared and deleted')
-const database = await freshDatabase()
-const opened = await openApp(database.url)
-const { app, call, close } = opened
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { app, call } = node
 
-const team = await newTeam(opened, 'the-team')
+const team = await newTeam(node, 'the-team')
 const put = (id: string, visibility: string) =>
   call('PUT', `/v1/traces/${id}`, {
     token: team.tokenOf('creator', 'here'),

@@ -1,32 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: changes for a page that is open')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (data as { session: NewSession }).session
-
-const send = async (method: 'POST' | 'PUT', url: string, body: object) => {
-  const answer = await node.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-}
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
+const { send, open, newTrace } = await signIn(node)
 
 const get = async (url: string) => {
-  const { statusCode, body, headers } = await node.app.inject({
-    url,
-    headers: { accept: 'text/html', authorization: `Bearer ${token}` },
-  })
+  const { statusCode, body, headers } = await open(url)
   assert.is(statusCode, 200, body)
   return { body, headers }
 }
@@ -38,11 +20,7 @@ const idsOf = (body: string) =>
   )
 
 const openPage = async (messages: readonly object[]) => {
-  const id = randomUUID()
-  const [url, page] = [`/v1/traces/${id}`, tracePath(namespaceSlug!, id)]
-  await send('PUT', url, {})
-  for (let i = 0; i < messages.length; i += 200)
-    await send('POST', `${url}/messages/batch`, { messages: messages.slice(i, i + 200) })
+  const { url, page } = await newTrace({}, messages)
   let revision = /data-revision="(\d+)"/.exec((await get(page)).body)![1]!
   return {
     page,

@@ -1,40 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { type Element, elementsOf, textOf } from '../../transcript/support/elements.ts'
 
 const test = suite('web: what a session changed')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (data as { session: NewSession }).session
+const { namespaceSlug, open, newTrace } = await signIn(node)
+const visitor = callerOf(node)
 
-const newTrace = async (fields: object, messages: readonly object[]): Promise<string> => {
-  const id = `a trace/${randomUUID()}`
-  const url = `/v1/traces/${encodeURIComponent(id)}`
-  assert.is((await node.call('PUT', url, { token, body: fields })).status, 200)
-  for (let i = 0; i < messages.length; i += 200) {
-    const body = { messages: messages.slice(i, i + 200) }
-    assert.is((await node.call('POST', `${url}/messages/batch`, { token, body })).status, 200)
-  }
-  return tracePath(namespaceSlug!, id)
-}
-
-const get = (url: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
-  node.app.inject({ method: 'GET', url, headers: { accept: 'text/html', ...headers } })
+/** A session whose id has to be encoded; returns the path of its page. */
+const newPage = async (fields: object, messages: readonly object[]) =>
+  (await newTrace(fields, messages, `a trace/${randomUUID()}`)).page
 
 const shown = async (url: string): Promise<Element[]> => {
-  const { statusCode, body, headers } = await get(url)
+  const { statusCode, body, headers } = await open(url)
   assert.is(statusCode, 200, `${url}: ${body.slice(0, 300)}`)
   assert.match(headers['content-security-policy'] as string, "default-src 'none'")
   return elementsOf(body)
@@ -76,7 +58,7 @@ const session = [
 ]
 
 test('files are in the order of their first edit, each edit with its lines and a link to its message', async () => {
-  const path = await newTrace({ title: 'Mend it', projectPath: '/shop', projectName: 'shop' }, session)
+  const path = await newPage({ title: 'Mend it', projectPath: '/shop', projectName: 'shop' }, session)
   const all = await shown(`${path}/-/changes`)
   assert.is(wordsOf(all.find(({ tagName }) => tagName === 'h1')!), 'Mend it')
   assert.is(wordsOf(ofClass(all, 'meta')[0]!), '3 files+4 −23 edits1 failed')
@@ -122,7 +104,7 @@ const elementsIn = (element: Element, name: string): Element[] =>
   })
 
 test('the page of a session links to its changes once files were changed', async () => {
-  const path = await newTrace({}, session)
+  const path = await newPage({}, session)
   const tabs = (all: readonly Element[]) => elementsIn(ofClass(all, 'tabs')[0]!, 'a').slice(0, 2).map((a) => [attribute(a, 'href'), wordsOf(a), attribute(a, 'aria-current')]) // prettier-ignore
   assert.equal(tabs(await shown(path)), [
     [path, 'Conversation', 'page'],
@@ -132,9 +114,9 @@ test('the page of a session links to its changes once files were changed', async
     [path, 'Conversation', undefined],
     [`${path}/-/changes`, 'Changes 3', 'page'],
   ])
-  const without = await newTrace({}, session.slice(0, 1))
-  assert.not.match((await get(without)).body, '/-/changes')
-  assert.match((await get(`${without}/-/changes`)).body, 'This session changed no files that its tool calls show.')
+  const without = await newPage({}, session.slice(0, 1))
+  assert.not.match((await open(without)).body, '/-/changes')
+  assert.match((await open(`${without}/-/changes`)).body, 'This session changed no files that its tool calls show.')
 })
 
 test('a session of many messages has all its edits', async () => {
@@ -142,16 +124,16 @@ test('a session of many messages has all its edits', async () => {
     ...{ externalId: `m${i}`, role: 'assistant', order: i },
     parts: [call(`c${i}`, 'Write', { file_path: `file-${i % 7}`, content: `line ${i}` })],
   }))
-  const all = await shown(`${await newTrace({}, many)}/-/changes`)
+  const all = await shown(`${await newPage({}, many)}/-/changes`)
   assert.is(wordsOf(ofClass(all, 'meta')[0]!), '7 files+1,2001,200 edits')
   assert.is(ofClass(all, 'edit').length, 1_200)
 })
 
 test('a missing trace, and one that the viewer may not read, answer as on other pages', async () => {
-  const path = await newTrace({ visibility: 'private' }, session)
-  assert.is((await get(`${path}/-/changes`, {})).statusCode, 401)
-  assert.is((await get(`/@${namespaceSlug}/gone/-/changes`)).statusCode, 404)
-  assert.is((await get('/@no-such-namespace/gone/-/changes')).statusCode, 404)
+  const path = await newPage({ visibility: 'private' }, session)
+  assert.is((await visitor.open(`${path}/-/changes`)).statusCode, 401)
+  assert.is((await open(`/@${namespaceSlug}/gone/-/changes`)).statusCode, 404)
+  assert.is((await open('/@no-such-namespace/gone/-/changes')).statusCode, 404)
 })
 
 test.run()

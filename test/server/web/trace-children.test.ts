@@ -1,41 +1,20 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 
 const test = suite('web: the sub-agents that the page of a session links to')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const port = await listen(node)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (data as { session: NewSession }).session
+const { token, send, newTrace } = await signIn(node)
 
-const send = async (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) => {
-  const answer = await node.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-}
-
-const traceOf = async (fields: object) => {
-  const id = randomUUID()
-  const url = `/v1/traces/${id}`
-  await send('PUT', url, { visibility: 'public', ...fields })
-  return { id, url, page: tracePath(namespaceSlug!, id) }
-}
-const childOf = (parent: { readonly id: string }, title: string) =>
-  traceOf({ title, parentExternalId: parent.id, parentCallId: 't1' })
+const traceOf = (fields: object) => newTrace({ visibility: 'public', ...fields })
+const childOf = (parent: { readonly externalId: string }, title: string) =>
+  traceOf({ title, parentExternalId: parent.externalId, parentCallId: 't1' })
 
 const get = async (url: string, as?: string) => {
-  const authorization = as === undefined ? {} : { authorization: `Bearer ${as}` }
-  const { statusCode, body } = await node.app.inject({ url, headers: { accept: 'text/html', ...authorization } })
+  const { statusCode, body } = await callerOf(node, as).open(url)
   assert.is(statusCode, 200, body)
   return body
 }

@@ -1,40 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 
 const test = suite('web: what the page of a long session reads')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const port = await listen(node)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (data as { session: NewSession }).session
+const { send, newTrace } = await signIn(node)
+const visitor = callerOf(node)
 
-const send = async (method: 'POST' | 'PUT', url: string, body: object) => {
-  const answer = await node.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-}
-
-const traceOf = async (messages: readonly object[]) => {
-  const id = randomUUID()
-  const url = `/v1/traces/${id}`
-  await send('PUT', url, { visibility: 'public' })
-  for (let i = 0; i < messages.length; i += 200)
-    await send('POST', `${url}/messages/batch`, { messages: messages.slice(i, i + 200) })
-  return { url, page: tracePath(namespaceSlug!, id) }
-}
-
+const traceOf = (messages: readonly object[]) => newTrace({ visibility: 'public' }, messages)
 const get = async (url: string) => {
-  const { statusCode, body } = await node.app.inject({ url, headers: { accept: 'text/html' } })
+  const { statusCode, body } = await visitor.open(url)
   assert.is(statusCode, 200, body)
   return body
 }

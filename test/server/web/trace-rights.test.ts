@@ -2,6 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Visibility } from '../../../src/contract/trace.ts'
 import { callers, openTeam, standingOf } from '../../access/team.ts'
+import { callerOf } from '../../support/world.ts'
 
 const test = suite('web: who may read the page of a session, and parts of it')
 
@@ -34,10 +35,7 @@ for (const caller of callers)
       const token = team.tokenOf(caller, place)
       for (const visibility of visibilities)
         for (const door of doors) {
-          const { statusCode, body } = await app.app.inject({
-            url: `/@the-team/${visibility}${door}`,
-            headers: { accept: 'text/html', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-          })
+          const { statusCode, body } = await callerOf(app, token).open(`/@the-team/${visibility}${door}`)
           const may = visibility === 'public' || !['nobody', 'stranger'].includes(standing)
           assert.is(statusCode, may ? 200 : standing === 'nobody' ? 401 : 404, `${visibility}${door}`)
           assert.is(/some words|A title/.test(body), may, `${visibility}${door}`)

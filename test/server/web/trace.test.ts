@@ -1,55 +1,23 @@
-import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { type Element, elementsOf, textOf } from '../../transcript/support/elements.ts'
 import { places, session } from '../../transcript/support/session.ts'
 
 const test = suite('web: the page of a session')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 
-const signIn = async (): Promise<NewSession> => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: NewSession }).session
-}
-const owner = await signIn()
-const slug = owner.namespaceSlug!
-
-const send = async (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) => {
-  const answer = await node.call(method, url, { token: owner.token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-}
-
-const get = (url: string, token?: string) =>
-  node.app.inject({
-    method: 'GET',
-    url,
-    headers: { accept: 'text/html', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-  })
+const owner = await signIn(node)
+const { namespaceSlug: slug, send, newTrace } = owner
+const get = (url: string, token?: string) => callerOf(node, token).open(url)
 
 /** The body of a page that the owner is shown. */
 const shown = async (url: string): Promise<string> => {
   const { statusCode, body } = await get(url, owner.token)
   assert.is(statusCode, 200, `${url}: ${body.slice(0, 300)}`)
   return body
-}
-
-const newTrace = async (fields: object, messages: readonly object[], id: string = randomUUID()) => {
-  const url = `/v1/traces/${encodeURIComponent(id)}`
-  await send('PUT', url, fields)
-  for (let i = 0; i < messages.length; i += 200)
-    await send('POST', `${url}/messages/batch`, { messages: messages.slice(i, i + 200) })
-  return { id, url, page: tracePath(slug, id) }
 }
 
 const attribute = ({ attrs }: Element, name: string) => attrs.find((one) => one.name === name)?.value
@@ -285,7 +253,10 @@ test('a call that started a sub-agent links to its session', async () => {
       parts: [part('tool_call', { callId: 't1', toolName: 'Task', args: { description: 'look' } })],
     },
   ])
-  const child = await newTrace({ title: 'The sub-agent', parentExternalId: parent.id, parentCallId: 't1' }, words)
+  const child = await newTrace(
+    { title: 'The sub-agent', parentExternalId: parent.externalId, parentCallId: 't1' },
+    words,
+  )
   const links = elementsOf(await shown(parent.page)).filter(
     ({ tagName, attrs }) => tagName === 'a' && attrs.some(({ value }) => value === child.page),
   )
@@ -314,12 +285,12 @@ test('only those who may write to a session get the links to share and delete it
   const { page } = await newTrace({ visibility: 'public' }, words)
   const ways = (body: string) => ['visibility', 'delete'].map((name) => body.includes(`href="${page}/-/${name}"`))
   assert.equal(ways(await shown(page)), [true, true])
-  const stranger = await signIn()
+  const stranger = await signIn(node)
   for (const token of [stranger.token, undefined]) assert.equal(ways((await get(page, token)).body), [false, false])
 })
 
 test('a page that everybody gets is sent without a database query, until something that it shows changes', async () => {
-  const { id, url, page } = await newTrace({ visibility: 'public', title: 'The first title' }, words)
+  const { externalId, url, page } = await newTrace({ visibility: 'public', title: 'The first title' }, words)
   const headers = { accept: 'text/html', 'accept-encoding': 'gzip' }
   const ask = () => node.app.inject({ method: 'GET', url: page, headers })
   let queries = 0
@@ -337,7 +308,7 @@ test('a page that everybody gets is sent without a database query, until somethi
   assert.match(await kept(), 'The second title')
   await send('PUT', `${url}/messages/later`, { role: 'user', textContent: 'One more question' })
   assert.match(await kept(), 'One more question')
-  await newTrace({ visibility: 'public', title: 'The sub-agent', parentExternalId: id }, words)
+  await newTrace({ visibility: 'public', title: 'The sub-agent', parentExternalId: externalId }, words)
   assert.match(await kept(), 'The sub-agent')
   await send('PATCH', url, { visibility: 'private' })
   assert.is((await ask()).statusCode, 401)
@@ -357,7 +328,7 @@ test('a page is compressed while it is made, if everybody is shown it', async ()
 })
 
 test('every part of a page asks for the same right', async () => {
-  const stranger = await signIn()
+  const stranger = await signIn(node)
   const { url, page } = await newTrace({ visibility: 'private' }, words)
   const doors = [
     '',

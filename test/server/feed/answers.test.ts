@@ -1,20 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('feed: answers from the cache')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
-const { session } = (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
-const { token } = session
-for (const visibility of ['public', 'private'])
-  await call('PUT', `/v1/traces/${visibility}`, { token, body: { title: visibility, visibility } })
+const { node, openNode } = await openWorld(test)
+const { app } = node
+const { token, send, newTrace } = await signIn(node)
+for (const visibility of ['public', 'private']) await newTrace({ title: visibility, visibility }, [], visibility)
 
 const ask = async (url = '/v1/feed', more: Record<string, string> = {}) => {
   const { statusCode, headers, body } = await app.inject({ url, headers: { 'x-request-id': 'r-1', ...more } })
@@ -63,16 +55,15 @@ test('are not given to a foreign host', async () => {
 
 test('do not show a trace that is not public any more', async () => {
   assert.equal((await ask()).titles, ['public'])
-  await call('PUT', '/v1/traces/public', { token, body: { visibility: 'private' } })
+  await send('PUT', '/v1/traces/public', { visibility: 'private' })
   assert.equal((await ask()).titles, [])
 })
 
 test('are counted by the limit', async () => {
-  const limited = await openApp(database.url, { env: { RATE_LIMITS: 'on', RATE_LIMIT_ANONYMOUS_READS: '2' } })
+  const limited = await openNode({ env: { RATE_LIMITS: 'on', RATE_LIMIT_ANONYMOUS_READS: '2' } })
   const statuses = []
   for (let i = 0; i < 3; i++) statuses.push((await limited.app.inject({ url: '/v1/feed' })).statusCode)
   assert.equal(statuses, [200, 200, 429])
-  await limited.close()
 })
 
 test.run()

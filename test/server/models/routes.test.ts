@@ -3,27 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('model routes')
 const folder = await mkdtemp(join(tmpdir(), 'catalogue-'))
 const file = join(folder, 'api.json')
-const database = await freshDatabase()
 // The process must not race the test for the source: it is `api` and `projector` only.
 const options = { env: { CATALOGUE_URL: file, ROLES: 'api,projector' } }
-const app = await openApp(database.url, options)
-const other = await openApp(database.url, { env: { CATALOGUE_URL: 'none', ROLES: 'api' } })
+const { node: app, openNode } = await openWorld(test, options)
+const other = await openNode({ env: { CATALOGUE_URL: 'none', ROLES: 'api' } })
 const { call, service } = app
-test.after(async () => {
-  await other.close()
-  await app.close()
-  await database.drop()
-  await rm(folder, { recursive: true })
-})
+test.after(() => rm(folder, { recursive: true }))
 
 const model = (name: string, rest: object = {}) => ({ name, release_date: '2026-01', ...rest })
 const openai = (models: object) => ({
@@ -43,9 +35,7 @@ const fill = async (content: object) => {
   await service.visible(refreshed.position)
   return refreshed
 }
-const { token, namespaceSlug: slug } = (
-  (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
-).session
+const { token, namespaceSlug: slug, ask } = await signIn(app, 'ada')
 const list = async (query: string) =>
   (await call('GET', `/v1/models${query}`)).data as { models: { modelId: string }[]; nextCursor?: string }
 const ids = async (query: string) => (await list(query)).models.map(({ modelId }) => modelId)
@@ -106,7 +96,7 @@ test('a model is read by its id, whatever characters the id has', async () => {
     const { data } = await call('GET', `/v1/models/${path}`)
     assert.is((data as { model: { name: string } }).model.name, name)
   }
-  const { data } = await call('GET', '/v1/models/openai/gpt-5.5', { token })
+  const { data } = await ask('GET', '/v1/models/openai/gpt-5.5')
   const { model: found, provider } = data as { model: object; provider: object }
   assert.equal(provider, {
     providerId: 'openai',

@@ -1,25 +1,18 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NamespaceInfo } from '../../../src/contract/namespaces.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { onServer } from '../../support/database.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { jpeg, png, webp } from '../../support/pictures.ts'
 
 const test = suite('avatars')
 const HOUR = 60 * 60 * 1_000
 const clock = { now: Date.UTC(2026, 0, 1) }
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url, { now: () => clock.now })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { database, node } = await openWorld(test, { now: () => clock.now })
+const { app } = node
 
-const start = async (deviceId: string) =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
-const [ada, bob] = [await start('ada'), await start('bob')]
-const slug = ada.namespaceSlug!
+const [ada, bob] = [await signIn(node), await signIn(node)]
+const slug = ada.namespaceSlug
 const url = `/v1/namespaces/${slug}/avatar`
 
 const put = (payload: Buffer | undefined, { token }: { token: string } = ada, type = 'image/png', to = url) => {

@@ -10,38 +10,26 @@ import { createNamespace } from '../../../src/server/namespace/decide.ts'
 import { isReserved, normalizeSlug } from '../../../src/server/namespace/slug.ts'
 import { refresh } from '../../../src/server/user/decide.ts'
 import { all } from '../../eventstore/log/support/events.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { type Caller, callerOf, openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('namespace routes')
 const HOUR = 60 * 60 * 1_000
 const clock = { now: Date.UTC(2026, 0, 1) }
-const database = await freshDatabase()
-const app = await openApp(database.url, { now: () => clock.now })
-const { call, service } = app
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { now: () => clock.now })
+const { service } = node
 
-const device = async (deviceId: string) =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
-const [ada, bob, eve] = [await device('ada'), await device('bob'), await device('eve')]
+const visitor = callerOf(node)
+const [ada, bob, eve] = [await signIn(node, 'ada'), await signIn(node, 'bob'), await signIn(node, 'eve')]
 
 const found = async (slug: string, more: object = {}) => {
-  const { data } = await call('POST', '/v1/namespaces', {
-    token: ada.token,
-    body: { slug, displayName: 'An org', ...more },
-  })
+  const { data } = await ada.ask('POST', '/v1/namespaces', { slug, displayName: 'An org', ...more })
   return (data as { namespace: NamespaceInfo }).namespace
 }
 const invite = async (slug: string, body: object = {}) =>
-  ((await call('POST', `/v1/namespaces/${slug}/invites`, { token: ada.token, body })).data as { invite: InviteView })
-    .invite
+  (await ada.send<{ invite: InviteView }>('POST', `/v1/namespaces/${slug}/invites`, body)).invite
 const listed = async (slug: string) =>
-  ((await call('GET', `/v1/namespaces/${slug}/invites`, { token: ada.token })).data as { invites: InviteView[] })
-    .invites
-const accept = ({ token }: NewSession, code: string) => call('POST', `/v1/invites/${code}/accept`, { token })
+  (await ada.send<{ invites: InviteView[] }>('GET', `/v1/namespaces/${slug}/invites`)).invites
+const accept = (guest: Caller, code: string) => guest.ask('POST', `/v1/invites/${code}/accept`)
 
 const unstorable = 'NUL \0, half \ud83d, "__proto__"'
 
@@ -49,36 +37,32 @@ test('texts are returned as they were sent', async () => {
   const made = await found('texts', { displayName: unstorable, description: unstorable, id: 'mine', role: 'member' })
   assert.equal([made.displayName, made.description, made.role, made.type], [unstorable, unstorable, 'admin', 'org'])
   assert.is.not(made.id, 'mine')
-  const read = await call('GET', '/v1/namespaces/TEXTS', { token: ada.token })
+  const read = await ada.ask('GET', '/v1/namespaces/TEXTS')
   assert.equal(read.data, { namespace: made })
-  const changed = await call('PATCH', '/v1/namespaces/texts', { token: ada.token, body: { description: '' } })
+  const changed = await ada.ask('PATCH', '/v1/namespaces/texts', { description: '' })
   assert.equal(changed.data, { namespace: { ...made, description: '' } })
-  const { data } = await call('GET', '/v1/namespaces', { token: ada.token })
+  const { data } = await ada.ask('GET', '/v1/namespaces')
   assert.ok((data as { namespaces: NamespaceInfo[] }).namespaces.some(({ description }) => description === ''))
-  const members = (await call('GET', '/v1/namespaces/texts/members', { token: ada.token })).data as {
-    members: MemberView[]
-  }
-  assert.equal(members.members, [{ user: { id: ada.userId }, role: 'admin', joinedAt: clock.now }])
+  const { members } = await ada.send<{ members: MemberView[] }>('GET', '/v1/namespaces/texts/members')
+  assert.equal(members, [{ user: { id: ada.userId }, role: 'admin', joinedAt: clock.now }])
 })
 
 test('members see for how many days traces are kept, which admins change', async () => {
   await found('keeps')
-  const patch = (retentionDays: unknown, { token } = ada) =>
-    call('PATCH', '/v1/namespaces/keeps', { token, body: { retentionDays } })
-  const shown = async ({ token }: { token?: string } = {}) =>
-    ((await call('GET', '/v1/namespaces/keeps', { token })).data as { namespace: NamespaceInfo }).namespace
-      .retentionDays
+  const patch = (retentionDays: unknown, { ask } = ada) => ask('PATCH', '/v1/namespaces/keeps', { retentionDays })
+  const shown = async (reader: Caller = visitor) =>
+    (await reader.send<{ namespace: NamespaceInfo }>('GET', '/v1/namespaces/keeps')).namespace.retentionDays
   assert.is(await shown(ada), undefined)
   const { data } = await patch(30)
   assert.is((data as { namespace: NamespaceInfo }).namespace.retentionDays, 30)
   await accept(bob, (await invite('keeps')).code)
   assert.equal([await shown(ada), await shown(bob), await shown(eve), await shown()], [30, 30, undefined, undefined])
-  const { data: all } = await call('GET', '/v1/namespaces', { token: bob.token })
+  const { data: all } = await bob.ask('GET', '/v1/namespaces')
   const mine = (all as { namespaces: NamespaceInfo[] }).namespaces.find(({ slug }) => slug === 'keeps')
   assert.is(mine?.retentionDays, 30)
   assert.equal([(await patch(1, bob)).status, (await patch(1, eve)).status], [403, 403])
   for (const wrong of [0, -1, 1.5, 36_501, '30', true]) assert.is((await patch(wrong)).status, 400, String(wrong))
-  await call('PATCH', '/v1/namespaces/keeps', { token: ada.token, body: { displayName: 'Renamed' } })
+  await ada.ask('PATCH', '/v1/namespaces/keeps', { displayName: 'Renamed' })
   assert.is(await shown(ada), 30)
   assert.is((await patch(36_500)).status, 200)
   await patch(null)
@@ -93,25 +77,18 @@ test('unknown slugs and ids are a 404, keys that cannot be stored a 400', async 
     ['%00', 400],
   ] as const) {
     for (const rest of ['', '/members', '/invites']) {
-      assert.is(
-        (await call('GET', `/v1/namespaces/${path}${rest}`, { token: ada.token })).status,
-        status,
-        `${path}${rest}`,
-      )
+      assert.is((await ada.ask('GET', `/v1/namespaces/${path}${rest}`)).status, status, `${path}${rest}`)
     }
   }
-  assert.is((await call('PATCH', '/v1/namespaces/nowhere', { token: ada.token, body: {} })).status, 404)
-  assert.is((await call('GET', '/v1/invites/000000000')).status, 404)
-  assert.is((await call('GET', '/v1/invites/%00')).status, 400)
+  assert.is((await ada.ask('PATCH', '/v1/namespaces/nowhere', {})).status, 404)
+  assert.is((await visitor.ask('GET', '/v1/invites/000000000')).status, 404)
+  assert.is((await visitor.ask('GET', '/v1/invites/%00')).status, 400)
 })
 
 test('a slug that is taken, reserved or not well formed is a 400 that names the field', async () => {
   await found('taken')
   for (const slug of ['taken', ' Taken', 'admin', 'a--b', '-', 'ä', 'half \ud83d', '']) {
-    const { status, error } = await call('POST', '/v1/namespaces', {
-      token: eve.token,
-      body: { slug, displayName: 'x' },
-    })
+    const { status, error } = await eve.ask('POST', '/v1/namespaces', { slug, displayName: 'x' })
     assert.is(status, 400, slug)
     assert.ok('slug' in (error as unknown as { details: { fieldErrors: object } }).details.fieldErrors)
   }
@@ -119,8 +96,8 @@ test('a slug that is taken, reserved or not well formed is a 400 that names the 
 
 /** The paths of all routes, which Fastify prints as a tree: each line continues a line before it that is less indented. */
 const allPaths = async (): Promise<string[]> => {
-  await app.app.ready()
-  const lines = [...app.app.printRoutes({ commonPrefix: false }).matchAll(/^([ │]*)[├└]── (\S+)/gm)]
+  await node.app.ready()
+  const lines = [...node.app.printRoutes({ commonPrefix: false }).matchAll(/^([ │]*)[├└]── (\S+)/gm)]
   const parents: string[] = []
   return lines.map(([, indent, rest]) => {
     const depth = indent!.length / 4
@@ -139,20 +116,19 @@ test('every first path segment of the service is reserved, unless it cannot be a
 test('a namespace keeps a slug that was reserved later', async () => {
   const terms = { slug: 'mcp', displayName: 'Older', type: 'org', createdBy: ada.userId } as const
   await service.write(service.namespaces, namespaceId('mcp'), { decide: createNamespace(terms) }, {})
-  const asked = async (method: 'GET' | 'PATCH', url: string, body?: object) =>
-    (await call(method, url, { token: ada.token, body })).status
+  const asked = async (method: 'GET' | 'PATCH', url: string, body?: object) => (await ada.ask(method, url, body)).status
   assert.is(await asked('GET', '/v1/namespaces/mcp'), 200)
   assert.is(await asked('PATCH', '/v1/namespaces/mcp', { displayName: 'Still here' }), 200)
   assert.is(await asked('GET', '/v1/namespaces/mcp/traces'), 200)
-  const page = await app.app.inject({ url: '/@mcp', headers: { accept: 'text/html' } })
+  const page = await visitor.open('/@mcp')
   assert.is(page.statusCode, 200)
 })
 
 test('anybody may see a namespace, but only its members see its members', async () => {
   const { slug } = await found('closed')
   for (const rest of ['members', 'invites']) {
-    assert.is((await call('GET', `/v1/namespaces/${slug}/${rest}`, { token: eve.token })).status, 403)
-    assert.is((await call('GET', `/v1/namespaces/${slug}/${rest}`)).status, 401)
+    assert.is((await eve.ask('GET', `/v1/namespaces/${slug}/${rest}`)).status, 403)
+    assert.is((await visitor.ask('GET', `/v1/namespaces/${slug}/${rest}`)).status, 401)
   }
 })
 
@@ -170,7 +146,7 @@ test('an invite shows its state, and who accepted it', async () => {
   clock.now += HOUR
   assert.is((await accept(eve, code)).status, 200)
   assert.equal(await listed(slug), [{ ...terms, ...accepted, useCount: 2, state: 'accepted' }])
-  const shown = (await call('GET', `/v1/invites/${code}`)).data as { invite: PublicInvite }
+  const shown = await visitor.send<{ invite: PublicInvite }>('GET', `/v1/invites/${code}`)
   const namespace = { slug, displayName: 'An org' }
   assert.equal(shown.invite, { namespace, role: 'admin', expiresAt: made.expiresAt, state: 'accepted' })
 })
@@ -188,7 +164,8 @@ test('a clock that was ahead for a moment does not prolong an invite', async () 
   const { id, slug } = await found('ahead')
   const [real, ahead] = [clock.now, clock.now + 366 * 24 * HOUR]
   clock.now = ahead
-  await call('PATCH', `/v1/namespaces/${slug}`, { token: (await device('ada')).token, body: { displayName: 'Ahead' } })
+  const again = await signIn(node, 'ada')
+  await again.ask('PATCH', `/v1/namespaces/${slug}`, { displayName: 'Ahead' })
   clock.now = real
   const { code, expiresAt, createdAt } = await invite(slug)
   assert.equal([createdAt, expiresAt], [ahead, real + 24 * HOUR])
@@ -230,10 +207,9 @@ test('an invite for an e-mail address is not for one that only Unicode lower cas
 test('the invites of a removed member are revoked', async () => {
   const { slug } = await found('leaving')
   await accept(bob, (await invite(slug, { role: 'admin' })).code)
-  const made = await call('POST', `/v1/namespaces/${slug}/invites`, { token: bob.token, body: { maxUses: 0 } })
+  const made = await bob.ask('POST', `/v1/namespaces/${slug}/invites`, { maxUses: 0 })
   const { code } = (made.data as { invite: InviteView }).invite
-  const remove = (user: NewSession) =>
-    call('DELETE', `/v1/namespaces/${slug}/members/${user.userId}`, { token: ada.token })
+  const remove = (user: NewSession) => ada.ask('DELETE', `/v1/namespaces/${slug}/members/${user.userId}`)
   assert.equal((await remove(bob)).data, { removed: true })
   assert.is((await remove(bob)).status, 404)
   assert.equal((await accept(eve, code)).error.code, 'invite_revoked')
@@ -246,10 +222,10 @@ test('a removed or demoted member cannot use an older invite, even when the stat
   const old = await invite('risen', { role: 'admin', maxUses: 0 })
   const path = (userId: string) => `/v1/namespaces/risen/members/${userId}`
   for (const user of [bob, eve]) assert.is((await accept(user, old.code)).status, 200)
-  await call('DELETE', path(bob.userId), { token: ada.token })
-  await call('PATCH', path(eve.userId), { token: ada.token, body: { role: 'member' } })
+  await ada.ask('DELETE', path(bob.userId))
+  await ada.ask('PATCH', path(eve.userId), { role: 'member' })
   assert.is(((await accept(eve, old.code)).data as { namespace: NamespaceInfo }).namespace.role, 'member')
-  await call('DELETE', path(eve.userId), { token: eve.token })
+  await eve.ask('DELETE', path(eve.userId))
   for (const forget of [() => {}, () => service.namespaces.clear()]) {
     forget()
     for (const user of [bob, eve]) assert.is((await accept(user, old.code)).error.code, 'forbidden')
@@ -262,9 +238,9 @@ test('a removed or demoted member cannot use an older invite, even when the stat
 test('the answer to a changed role is the member', async () => {
   const { slug } = await found('roles')
   await accept(bob, (await invite(slug)).code)
-  await call('PATCH', '/v1/user', { token: bob.token, body: { displayName: unstorable } })
+  await bob.ask('PATCH', '/v1/user', { displayName: unstorable })
   const change = (userId: string, role: string) =>
-    call('PATCH', `/v1/namespaces/${slug}/members/${userId}`, { token: ada.token, body: { role } })
+    ada.ask('PATCH', `/v1/namespaces/${slug}/members/${userId}`, { role })
   const user = { id: bob.userId, displayName: unstorable }
   const member = { user, role: 'admin', invitedBy: ada.userId, joinedAt: clock.now }
   assert.equal((await change(bob.userId, 'admin')).data, { member })
@@ -277,7 +253,7 @@ test('numbers beyond what an invite can count are refused', async () => {
   const { slug } = await found('numbers')
   const url = `/v1/namespaces/${slug}/invites`
   for (const maxUses of [-1, 1.5, 2 ** 53]) {
-    assert.is((await call('POST', url, { token: ada.token, body: { maxUses } })).status, 400)
+    assert.is((await ada.ask('POST', url, { maxUses })).status, 400)
   }
   assert.is((await invite(slug, { maxUses: Number.MAX_SAFE_INTEGER })).maxUses, Number.MAX_SAFE_INTEGER)
 })

@@ -6,39 +6,31 @@ import { withSchema } from '../../../src/commands/support/read-models.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { replayServed } from '../../../src/eventstore/engine/replay.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { refresh } from '../../../src/server/user/decide.ts'
 import { addDevice } from '../../support/add-device.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, callerOf, openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('removing identities')
-const database = await freshDatabase()
-const nodes = await Promise.all([openApp(database.url), openApp(database.url, { env: { ROLES: 'api' } })])
-const [app, other] = [nodes[0]!, nodes[1]!]
-const { call, service } = app
-test.after(async () => {
-  for (const { close } of nodes) await close()
-  await database.drop()
-})
+const { database, node, openNode } = await openWorld(test)
+const other = await openNode({ env: { ROLES: 'api' } })
+const nodes = [node, other]
+const { service } = node
 
-const start = async (deviceId: string = randomUUID(), node: App = app) =>
-  ((await node.call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
-const remove = (token: string | undefined, id: string, node: App = app) =>
-  node.call('DELETE', `/v1/user/identities/${id}`, { token })
-const identitiesOf = async ({ token }: NewSession) =>
-  ((await call('GET', '/v1/user/identities', { token })).data as { identities: { id: string }[] }).identities.map(
-    ({ id }) => id,
-  )
-const statusOf = async ({ token }: NewSession, node: App = app) =>
-  (await node.call('GET', '/v1/session', { token })).status
+const start = (deviceId?: string, at: App = node) => signIn(at, deviceId)
+const remove = (token: string | undefined, id: string, at: App = node) =>
+  callerOf(at, token).ask('DELETE', `/v1/user/identities/${id}`)
+const identitiesOf = async ({ send }: Person) =>
+  (await send<{ identities: { id: string }[] }>('GET', '/v1/user/identities')).identities.map(({ id }) => id)
+const statusOf = async ({ token }: Person, at: App = node) =>
+  (await callerOf(at, token).ask('GET', '/v1/session')).status
 
 /** Somebody with two devices, and a session of each. */
 const withTwo = async () => {
   const [first, deviceId] = [await start(), randomUUID()]
-  await addDevice(app, first.userId, deviceId)
+  await addDevice(node, first.userId, deviceId)
   return { first, second: await start(deviceId), deviceId }
 }
 
@@ -53,14 +45,12 @@ test('removing an identity of one’s own ends its sessions, on this node at onc
   for (const session of [second, again]) await until(async () => (await statusOf(session, other)) === 401)
   for (const node of nodes) assert.is(await statusOf(first, node), 200)
   assert.equal(await identitiesOf(first), [first.identityId])
-  const { sessions } = (await call('GET', '/v1/sessions', { token: first.token })).data as {
-    sessions: { id: string }[]
-  }
+  const { sessions } = await first.send<{ sessions: { id: string }[] }>('GET', '/v1/sessions')
   assert.equal(
     sessions.map(({ id }) => id),
     [first.id],
   )
-  assert.is((await call('DELETE', `/v1/sessions/${second.id}`, { token: first.token })).status, 404)
+  assert.is((await first.ask('DELETE', `/v1/sessions/${second.id}`)).status, 404)
 })
 
 test('a removed device signs in as a new user, each time that it was removed', async () => {
@@ -71,7 +61,7 @@ test('a removed device signs in as a new user, each time that it was removed', a
   assert.is.not(anew[0].userId, first.userId)
   assert.is.not(anew[0].namespaceId, first.namespaceId)
   assert.equal(await identitiesOf(anew[0]), [anew[0].identityId])
-  await addDevice(app, anew[0].userId, randomUUID())
+  await addDevice(node, anew[0].userId, randomUUID())
   assert.is((await remove(anew[0].token, anew[0].identityId)).status, 200)
   const third = await start(deviceId)
   assert.equal(new Set([first.userId, anew[0].userId, third.userId]).size, 3)
@@ -89,7 +79,7 @@ test('of the last two identities, removed at the same time on two nodes, one sta
   for (let i = 0; i < 10; i++) {
     const { first, second } = await withTwo()
     const answers = await Promise.all([
-      remove(first.token, first.identityId, app),
+      remove(first.token, first.identityId, node),
       remove(second.token, second.identityId, other),
     ])
     assert.equal(answers.map(({ status }) => status).sort(), [200, 409])
@@ -121,7 +111,7 @@ test('identities of others, unknown ones and removed ones cannot be named', asyn
   const { first, second } = await withTwo()
   const stranger = await start()
   const rename = (token: string | undefined, id: string) =>
-    call('PATCH', `/v1/user/identities/${id}`, { token, body: { name: 'my laptop' } })
+    callerOf(node, token).ask('PATCH', `/v1/user/identities/${id}`, { name: 'my laptop' })
   for (const [token, id, status] of [
     [undefined, second.identityId, 401],
     ['tb_made-up', second.identityId, 401],
@@ -139,12 +129,12 @@ test('identities of others, unknown ones and removed ones cannot be named', asyn
 test('a cookie needs its CSRF token, and is cleared with its own identity', async () => {
   const { first, second } = await withTwo()
   const cookie = `tracebook=${second.token}`
-  const shown = await call('GET', '/v1/session', { headers: { cookie } })
+  const shown = await node.call('GET', '/v1/session', { headers: { cookie } })
   const { csrfToken } = shown.data as { csrfToken: string }
   const url = `/v1/user/identities/${second.identityId}`
-  const refused = await call('DELETE', url, { headers: { cookie } })
+  const refused = await node.call('DELETE', url, { headers: { cookie } })
   assert.equal([refused.status, refused.error.code], [403, 'csrf_failed'])
-  const { statusCode, headers } = await app.app.inject({
+  const { statusCode, headers } = await node.app.inject({
     method: 'DELETE',
     url,
     headers: { cookie, 'x-csrf-token': csrfToken },
@@ -157,17 +147,16 @@ test('a cookie needs its CSRF token, and is cleared with its own identity', asyn
 test('an address that only a removed identity had verified does not open an invite', async () => {
   const { first, second } = await withTwo()
   const admin = await start()
-  const slug = `team-${randomUUID().slice(0, 8)}`
-  await call('POST', '/v1/namespaces', { token: admin.token, body: { slug, displayName: slug } })
+  const slug = await admin.newTeam()
   const profile = { email: `${slug}@example.org`, emailVerified: true }
   const decide = refresh(profile)
   const { position } = await service.identities.transact(second.identityId, { decide, answer: () => {} }, {})
   await service.visible(position)
   const body = { email: profile.email }
-  const made = await call('POST', `/v1/namespaces/${slug}/invites`, { token: admin.token, body })
+  const made = await admin.ask('POST', `/v1/namespaces/${slug}/invites`, body)
   const { code } = (made.data as { invite: { code: string } }).invite
   await remove(first.token, second.identityId)
-  assert.is((await call('POST', `/v1/invites/${code}/accept`, { token: first.token })).status, 403)
+  assert.is((await first.ask('POST', `/v1/invites/${code}/accept`)).status, 403)
 })
 
 test('the read models are the same after a replay of any of the streams, and after a rebuild', async () => {

@@ -1,33 +1,24 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identityId, sha256 } from '../../../src/base/ids.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { refresh } from '../../../src/server/user/decide.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('user routes')
-const database = await freshDatabase()
-const app = await openApp(database.url)
-const { call, service } = app
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { service } = node
 
-const { token, userId } = (
-  (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
-).session
-const patch = (body: unknown) => call('PATCH', '/v1/user', { token, body })
+const { userId, ask, send } = await signIn(node, 'ada')
+const patch = (body: unknown) => ask('PATCH', '/v1/user', body)
 
 test('a user has no name until it takes one', async () => {
   const user = { id: userId }
-  assert.equal((await call('GET', '/v1/user', { token })).data, { user })
+  assert.equal((await ask('GET', '/v1/user')).data, { user })
   assert.equal((await patch({})).data, { user })
   const displayName = 'NUL \0, half \ud83d'
   assert.equal((await patch({ displayName, id: 'x' })).data, { user: { ...user, displayName } })
-  assert.equal((await call('GET', '/v1/user', { token })).data, { user: { ...user, displayName } })
+  assert.equal((await ask('GET', '/v1/user')).data, { user: { ...user, displayName } })
 })
 
 test('the same name again appends nothing', async () => {
@@ -43,7 +34,7 @@ test('a name has to be a text', async () => {
 
 test("a device's id is never shown", async () => {
   const id = identityId('device', sha256('ada'))
-  const identities = async () => (await call('GET', '/v1/user/identities', { token })).data as unknown
+  const identities = () => send('GET', '/v1/user/identities')
   assert.equal(await identities(), { identities: [{ id, type: 'device' }] })
   const profile = {
     providerData: { login: 'ada', avatarUrl: 'https://a.example.org/a.png' },
@@ -58,11 +49,11 @@ test("a device's id is never shown", async () => {
 
 test('an identity is named, and the same name again appends nothing', async () => {
   const id = identityId('device', sha256('ada'))
-  const name = (body: unknown) => call('PATCH', `/v1/user/identities/${id}`, { token, body })
+  const name = (body: unknown) => ask('PATCH', `/v1/user/identities/${id}`, body)
   const text = 'my laptop \0, half \ud83d'
   const { status, data } = await name({ name: text })
   assert.equal([status, (data as { identity: { name: string } }).identity.name], [200, text])
-  const { identities } = (await call('GET', '/v1/user/identities', { token })).data as { identities: object[] }
+  const { identities } = await send<{ identities: object[] }>('GET', '/v1/user/identities')
   assert.equal(identities, [(data as { identity: object }).identity])
   const before = await service.log.head()
   await name({ name: text })

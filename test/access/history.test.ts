@@ -1,19 +1,18 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Visibility } from '../../src/contract/trace.ts'
+import { callerOf } from '../support/world.ts'
 import { type Caller, callers, openTeam, standingOf } from './team.ts'
 
 const test = suite('who may see the past')
 const { app, team } = await openTeam(test, 'team')
-const { call } = app
-const creator = team.tokenOf('creator', 'here')
+const { creator, admin } = team
 const visibilities = ['private', 'direct', 'public'] as const
-for (const visibility of visibilities)
-  assert.is((await call('PUT', `/v1/traces/of-${visibility}`, { token: creator, body: { visibility } })).status, 200)
+for (const visibility of visibilities) await creator.send('PUT', `/v1/traces/of-${visibility}`, { visibility })
 
 const first = async (id: string) => {
-  const { data } = await call('GET', `/v1/traces/${id}/events`, { token: team.tokenOf('admin', 'here') })
-  return (data as { events: { revision: number }[] }).events[0]!.revision
+  const { events } = await admin.send<{ events: { revision: number }[] }>('GET', `/v1/traces/${id}/events`)
+  return events[0]!.revision
 }
 
 const ofTrace = {
@@ -43,7 +42,7 @@ for (const [what, pathOf] of Object.entries(ofTrace)) {
           for (const named of [false, true]) {
             const url = `/v1/traces/${id}${path.startsWith('?') ? '' : '/'}${path}`
             const inNamespace = named ? `${url.includes('?') ? '&' : '?'}namespace=${team.slug}` : ''
-            const { status, error } = await call('GET', `${url}${inNamespace}`, { token: team.tokenOf(caller, place) })
+            const { status, error } = await team.as(caller, place).ask('GET', `${url}${inNamespace}`)
             assert.is(status, expected(caller, visibility), `${caller}, ${visibility}: ${JSON.stringify(error)}`)
           }
         }
@@ -52,39 +51,37 @@ for (const [what, pathOf] of Object.entries(ofTrace)) {
   }
 
   test(`${what}: what is hidden looks like what is not there`, async () => {
-    const token = team.tokenOf('stranger', 'elsewhere')
+    const stranger = team.as('stranger', 'elsewhere')
     const path = pathOf(0)
     const answers = ['of-private', 'never-heard-of'].map((id) =>
-      call('GET', `/v1/traces/${id}${path.startsWith('?') ? '' : '/'}${path}`, { token }),
+      stranger.ask('GET', `/v1/traces/${id}${path.startsWith('?') ? '' : '/'}${path}`),
     )
     assert.equal(await answers[0], await answers[1])
-    const nobody = await call('GET', `/v1/traces/never-heard-of${path.startsWith('?') ? '' : '/'}${path}`)
+    const nobody = await callerOf(app).ask('GET', `/v1/traces/never-heard-of${path.startsWith('?') ? '' : '/'}${path}`)
     assert.is(nobody.status, 404)
   })
 }
 
 test('the past of a namespace is for its admins', async () => {
-  const { data } = await call('GET', '/v1/traces/of-private', { token: creator })
-  const { id } = (data as { trace: { id: string } }).trace
-  await call('DELETE', '/v1/traces/of-private', { token: creator })
-  for (const path of ['events', 'events?trace=of-public', 'events/0', `deletions/${id}`]) {
+  const { trace } = await creator.send<{ trace: { id: string } }>('GET', '/v1/traces/of-private')
+  await creator.send('DELETE', '/v1/traces/of-private')
+  for (const path of ['events', 'events?trace=of-public', 'events/0', `deletions/${trace.id}`]) {
     for (const caller of callers) {
       for (const place of ['here', 'elsewhere'] as const) {
         const url = `/v1/namespaces/${team.slug}/${path}`
-        const { status } = await call('GET', url, { token: team.tokenOf(caller, place) })
+        const { status } = await team.as(caller, place).ask('GET', url)
         const standing = standingOf(caller)
         assert.is(status, standing === 'nobody' ? 401 : standing === 'admin' ? 200 : 403, `${caller}: ${path}`)
       }
     }
   }
-  const admin = team.tokenOf('admin', 'here')
   for (const path of [
     'no-such-team/events',
     `${team.slug}/events/999`,
     `${team.slug}/deletions/x`,
     `${team.slug}/deletions/${team.namespaceId}`,
   ])
-    assert.is((await call('GET', `/v1/namespaces/${path}`, { token: admin })).status, 404, path)
+    assert.is((await admin.ask('GET', `/v1/namespaces/${path}`)).status, 404, path)
 })
 
 test.run()

@@ -7,9 +7,8 @@ const test = suite('who finds what')
 const visibilities = ['private', 'direct', 'public'] as const
 
 const { app, team } = await openTeam(test, 'finders')
-const token = team.tokenOf('creator', 'here')
-const put = async (path: string, body: object) =>
-  assert.is((await app.call('PUT', `/v1/traces/${path}`, { token, body })).status, 200)
+const { creator } = team
+const put = (path: string, body: object) => creator.send('PUT', `/v1/traces/${path}`, body)
 
 for (const visibility of visibilities) {
   const secret = `secret${visibility}`
@@ -48,8 +47,7 @@ for (const caller of callers)
 
 test('the name of an author is known to those who share a namespace with them', async () => {
   const id = team.userOf('creator')
-  const { status } = await app.call('PATCH', '/v1/user', { token, body: { displayName: 'Ada Finder' } })
-  assert.is(status, 200)
+  await creator.send('PATCH', '/v1/user', { displayName: 'Ada Finder' })
   for (const [caller, value, found] of [
     ['member', 'Ada Finder', 3],
     ['stranger', 'Ada Finder', 0],

@@ -63,23 +63,16 @@ for (const caller of callers) {
 }
 
 const { app, team } = await openTeam(test, 'team')
-const { call } = app
-const [creator, admin] = [team.tokenOf('creator', 'here'), team.tokenOf('admin', 'here')]
+const { creator, admin } = team
 let count = 0
-const newTrace = async (visibility: Visibility) => {
-  const id = `trace-${count++}`
-  assert.is(
-    (await call('PUT', `/v1/traces/${id}`, { token: creator, body: { visibility, title: 'before' } })).status,
-    200,
-  )
-  return id
-}
-const seen = async (id: string) => (await call('GET', `/v1/traces/${id}`, { token: admin })).data
+const newTrace = async (visibility: Visibility) =>
+  (await creator.newTrace({ visibility, title: 'before' }, [], `trace-${count++}`)).externalId
+const seen = async (id: string) => (await admin.ask('GET', `/v1/traces/${id}`)).data
 
 const attempt = (verb: Verb, id: string, caller: Caller, place: Place, inNamespace = '') => {
   const [method, url, body] = verbs[verb](id)
   const named = inNamespace && `${url.includes('?') ? '&' : '?'}namespace=${inNamespace}`
-  return call(method, `${url}${named}`, { token: team.tokenOf(caller, place), body })
+  return team.as(caller, place).ask(method, `${url}${named}`, body)
 }
 
 for (const caller of callers) {
@@ -111,7 +104,7 @@ test('children and sorted lists show everybody the traces that they may read, an
   const children = new Map<Visibility, string>()
   for (const visibility of visibilities) {
     const id = await newTrace(visibility)
-    await call('PATCH', `/v1/traces/${id}`, { token: creator, body: { parentExternalId: parent } })
+    await creator.send('PATCH', `/v1/traces/${id}`, { parentExternalId: parent })
     children.set(visibility, id)
   }
   type Page = { traces: { externalId: string; visibility: Visibility }[]; nextCursor?: string }
@@ -123,15 +116,15 @@ test('children and sorted lists show everybody the traces that they may read, an
     const mayReadAll = !['nobody', 'stranger'].includes(standingOf(caller))
     for (const place of ['here', 'elsewhere'] as const) {
       for (const path of paths) {
-        const token = team.tokenOf(caller, place)
+        const { send } = team.as(caller, place)
         const what = `${caller}, ${place}: ${path}`
-        const { traces } = (await call('GET', `/v1/${path}limit=1000`, { token })).data as Page
+        const { traces } = await send<Page>('GET', `/v1/${path}limit=1000`)
         const shown = traces.map(({ externalId }) => externalId)
         for (const [visibility, id] of children)
           assert.is(shown.includes(id), mayReadAll || visibility === 'public', `${what}: ${visibility}`)
         assert.ok(mayReadAll || traces.every(({ visibility }) => visibility === 'public'), what)
         // No page, and no cursor, for what is hidden.
-        const page = (await call('GET', `/v1/${path}limit=${shown.length}`, { token })).data as Page
+        const page = await send<Page>('GET', `/v1/${path}limit=${shown.length}`)
         assert.equal([page.traces.length, page.nextCursor], [shown.length, undefined], what)
       }
     }

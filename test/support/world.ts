@@ -25,11 +25,10 @@ export const newWorld = async (options: OpenOptions = {}) => {
 
 export type World = Awaited<ReturnType<typeof newWorld>>
 
+export type Suite = { after(close: () => Promise<void>): unknown }
+
 /** The same, until the tests of a suite are over. */
-export const openWorld = async (
-  test: { after(close: () => Promise<void>): unknown },
-  options?: OpenOptions,
-): Promise<World> => {
+export const openWorld = async (test: Suite, options?: OpenOptions): Promise<World> => {
   const world = await newWorld(options)
   test.after(world.close)
   return world
@@ -87,8 +86,8 @@ export type Person = Caller &
     /** Puts messages into a trace, in batches as large as may be. */
     readonly say: (url: string, messages: readonly object[]) => Promise<void>
     readonly newTrace: (fields?: object, messages?: readonly object[], externalId?: string) => Promise<NamedTrace>
-    /** A new namespace of theirs; returns its slug. */
-    readonly newTeam: (slug?: string) => Promise<string>
+    /** A new namespace, of which they are the admin. */
+    readonly newTeam: (slug?: string) => Promise<{ readonly id: string; readonly slug: string }>
     /** Lets another person join a namespace by an invite. */
     readonly admit: (slug: string, guest: Caller, role?: 'member' | 'admin') => Promise<void>
   }
@@ -116,8 +115,8 @@ const personOf = (node: Pick<App, 'app' | 'call'>, session: NewSession): Person 
       return { id: trace.id, externalId, url, page: tracePath(namespaceSlug, externalId) }
     },
     newTeam: async (slug = `team-${randomUUID().slice(0, 13)}`) => {
-      await send('POST', '/v1/namespaces', { slug, displayName: slug })
-      return slug
+      const made = await send<{ namespace: { id: string } }>('POST', '/v1/namespaces', { slug, displayName: slug })
+      return { id: made.namespace.id, slug }
     },
     admit: async (slug, guest, role = 'member') => {
       const { invite } = await send<{ invite: { code: string } }>('POST', `/v1/namespaces/${slug}/invites`, { role })

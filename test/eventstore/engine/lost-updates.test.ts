@@ -6,8 +6,7 @@ import { openTwoNodes } from '../../support/two-nodes.ts'
 import { runs } from '../../support/runs.ts'
 
 const test = suite('engine: lost updates')
-const { nodes, close } = await openTwoNodes()
-test.after(close)
+const { nodes } = await openTwoNodes(test)
 
 /** Without the check that a state is the newest (`assertNewest`), 100 rounds of each value lost 15 updates. */
 const ROUNDS = runs(50)

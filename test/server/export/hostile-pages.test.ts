@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { listen } from '../../support/slow-reader.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('export: pages that were made to stop the service')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { TRUST_PROXY: 'loopback', SUMMARY_PROVIDER: 'none' } }) // a summary would change the trace
+const { node } = await openWorld(test, { env: { TRUST_PROXY: 'loopback', SUMMARY_PROVIDER: 'none' } }) // a summary would change the trace
 const port = await listen(node)
 
 /** How many files of public traces were made, because the cache did not have them. */
@@ -22,28 +18,11 @@ publicFiles.begin = (...version) => {
   madeFiles += 1
   return begin(...version)
 }
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
 
-const signIn = async (): Promise<NewSession> => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: NewSession }).session
-}
-const { token, namespaceSlug } = await signIn()
-
-const send = async (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) => {
-  const answer = await node.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-}
-
-const newTrace = async (messages: readonly object[], visibility = 'public') => {
-  const id = randomUUID()
-  await send('PUT', `/v1/traces/${id}`, { title: 'Shown', visibility })
-  await send('POST', `/v1/traces/${id}/messages/batch`, { messages })
-  return { url: `/v1/traces/${id}`, page: `/@${namespaceSlug}/${id}` }
-}
+const owner = await signIn(node)
+const { send } = owner
+const newTrace = (messages: readonly object[], visibility = 'public') =>
+  owner.newTrace({ title: 'Shown', visibility }, messages)
 
 /** A GET of somebody without a session, from an address of his own. */
 const get = async (path: string, from = '203.0.113.1') => {
@@ -137,8 +116,7 @@ test('a second request for the page of a public trace gets it from the cache', a
 
 test('a cached page is compressed for who takes that', async () => {
   const { url, page } = await newTrace(prose.slice(0, 10))
-  const ask = (accepted: string) =>
-    node.app.inject({ method: 'GET', url: page, headers: { accept: 'text/html', 'accept-encoding': accepted } })
+  const ask = (accepted: string) => callerOf(node).open(page, { 'accept-encoding': accepted })
   const { body: whole } = await ask('')
   for (const accepted of ['', 'br', 'gzip;q=0']) assert.is((await ask(accepted)).body, whole)
   for (const _ of [1, 2]) {
@@ -148,11 +126,7 @@ test('a cached page is compressed for who takes that', async () => {
     assert.ok(rawPayload.length < whole.length / 8)
     assert.is(gunzipSync(rawPayload).toString(), whole)
   }
-  const own = await node.app.inject({
-    method: 'GET',
-    url: page,
-    headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' },
-  })
+  const own = await owner.get(page, { 'accept-encoding': 'gzip' })
   assert.is(own.headers['content-encoding'], undefined)
   await send('PATCH', url, { visibility: 'private' })
   assert.is((await ask('gzip')).statusCode, 401)
@@ -172,7 +146,7 @@ test('a cached page is not sent to callers who may not read its trace, or after 
   assert.not.match(await kept(), 'first words')
   await send('PATCH', url, { visibility: 'private' })
   assert.is((await get(page)).status, 401)
-  const own = await node.app.inject({ method: 'GET', url: page, headers: { authorization: `Bearer ${token}` } })
+  const own = await owner.get(page)
   assert.match(own.body, 'second words')
   assert.is((await get(page)).status, 401)
   await send('PATCH', url, { visibility: 'public' })

@@ -1,46 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 import { session } from '../../transcript/support/session.ts'
 
 const test = suite('export: routes')
 const formats = ['json', 'md', 'html'] as const
 
-const database = await freshDatabase()
-const node = await openApp(database.url)
+const { node } = await openWorld(test)
 const port = await listen(node)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
 
-const signIn = async (): Promise<NewSession> => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: NewSession }).session
-}
+const owner = await signIn(node)
+const stranger = await signIn(node)
+const { send } = owner
+const get = (url: string, token?: string) => callerOf(node, token).get(url)
 
-const send = async (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, token: string, body?: object) => {
-  const answer = await node.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-  return answer.data as object
-}
-
-const get = (url: string, token?: string) =>
-  node.app.inject({ method: 'GET', url, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
-
-const owner = await signIn()
-const stranger = await signIn()
-
-const newTrace = async (fields: object, messages: readonly object[] = session((place) => `the ${place}`)) => {
-  const url = `/v1/traces/${randomUUID()}`
-  await send('PUT', url, owner.token, fields)
-  if (messages.length > 0) await send('POST', `${url}/messages/batch`, owner.token, { messages })
-  return url
-}
+const newTrace = async (fields: object, messages: readonly object[] = session((place) => `the ${place}`)) =>
+  (await owner.newTrace(fields, messages)).url
 
 test('a JSON export has the same bytes as the answers of the routes', async () => {
   const url = await newTrace({ title: 'T', visibility: 'private' })
@@ -59,8 +36,8 @@ test('a past moment is exported for members only, as the trace was then', async 
     (await get(`${url}/export?format=json`, owner.token)).body,
     (await get(`${url}/messages?limit=0`, owner.token)).json().data as { revision: number },
   ]
-  await send('PATCH', url, owner.token, { title: 'After' })
-  await send('PUT', `${url}/messages/added-later`, owner.token, { role: 'user', textContent: 'the last word' })
+  await send('PATCH', url, { title: 'After' })
+  await send('PUT', `${url}/messages/added-later`, { role: 'user', textContent: 'the last word' })
   for (const format of formats) {
     const { statusCode, body } = await get(`${url}/export?format=${format}&revision=${revision}`, owner.token)
     assert.equal([statusCode, /Before/.test(body), /After|the last word/.test(body)], [200, true, false])
@@ -130,7 +107,7 @@ test('a missing or unknown format is refused', async () => {
 
 test('an unknown or deleted trace is not found', async () => {
   const url = await newTrace({ visibility: 'public' })
-  await send('DELETE', url, owner.token)
+  await send('DELETE', url)
   for (const format of formats)
     for (const path of [url, `/v1/traces/${randomUUID()}`])
       for (const token of [owner.token, undefined])
@@ -139,12 +116,12 @@ test('an unknown or deleted trace is not found', async () => {
 
 test('the parameter namespace chooses among traces with the same external id', async () => {
   const [id, slug] = [randomUUID(), `team-${randomUUID().slice(0, 8)}`]
-  const own = await signIn()
+  const own = await signIn(node)
   const { token } = own
-  await send('PUT', `/v1/traces/${id}`, token, { visibility: 'public', title: 'own' })
-  await send('POST', '/v1/namespaces', token, { slug, displayName: 'Team' })
-  await send('POST', '/v1/session/switch', token, { slug })
-  await send('PUT', `/v1/traces/${id}`, token, { visibility: 'public', title: 'team' })
+  await own.send('PUT', `/v1/traces/${id}`, { visibility: 'public', title: 'own' })
+  await own.send('POST', '/v1/namespaces', { slug, displayName: 'Team' })
+  await own.send('POST', '/v1/session/switch', { slug })
+  await own.send('PUT', `/v1/traces/${id}`, { visibility: 'public', title: 'team' })
   const titleIn = async (namespace: string, as?: string) => {
     const answer = await get(`/v1/traces/${id}/export?format=json&namespace=${namespace}`, as)
     return answer.statusCode === 200 ? answer.json().trace.title : answer.statusCode
@@ -154,7 +131,7 @@ test('the parameter namespace chooses among traces with the same external id', a
     assert.is(await titleIn(slug.toUpperCase(), as), 'team')
     for (const none of ['no-such-namespace', 'not%20a%20slug']) assert.is(await titleIn(none, as), 404)
   }
-  await send('PATCH', `/v1/traces/${id}`, token, { visibility: 'private' })
+  await own.send('PATCH', `/v1/traces/${id}`, { visibility: 'private' })
   assert.equal(await Promise.all([token, stranger.token, undefined].map((as) => titleIn(slug, as))), ['team', 404, 401])
 })
 
@@ -176,8 +153,8 @@ test('the export of a large trace is complete', async () => {
 
 for (const format of formats) {
   for (const [what, end] of [
-    ['deleted', (url: string) => send('DELETE', url, owner.token)],
-    ['no longer public', (url: string) => send('PATCH', url, owner.token, { visibility: 'private' })],
+    ['deleted', (url: string) => send('DELETE', url)],
+    ['no longer public', (url: string) => send('PATCH', url, { visibility: 'private' })],
   ] as const) {
     test(`${format} is cut off when its trace is ${what}`, async () => {
       const url = await newTrace({ visibility: 'public' }, large(150))

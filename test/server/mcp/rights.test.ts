@@ -6,11 +6,11 @@ import { callTool, edited, putTrace, rpc, untilFound } from './support.ts'
 const test = suite('who reads what by the tools of the protocol')
 const { app, team } = await openTeam(test)
 const visibilities = ['private', 'direct', 'public'] as const
-const creator = team.tokenOf('creator', 'here')!
+const { creator } = team
 for (const visibility of visibilities)
-  await putTrace(app, creator, `s-${visibility}`, { visibility, title: `a ${visibility} secret` }, edited)
+  await putTrace(creator, `s-${visibility}`, { visibility, title: `a ${visibility} secret` }, edited)
 
-await untilFound(app, creator, 'secret', 3)
+await untilFound(app, creator.token, 'secret', 3)
 
 const questions = ['get_session', 'read_messages', 'files_of'] as const
 
@@ -56,8 +56,7 @@ test('a caller who loses the right while a session is read gets nothing of it', 
         const found = await rows(statement, ...rest)
         if (!/^messages-(parts|chunk)/.test(statement)) return found
         Object.assign(reads, { rows })
-        const body = { visibility: 'private' }
-        assert.is((await app.call('PATCH', '/v1/traces/s-public', { token: creator, body })).status, 200)
+        await creator.send('PATCH', '/v1/traces/s-public', { visibility: 'private' })
         return found
       },
     })
@@ -65,7 +64,7 @@ test('a caller who loses the right while a session is read gets nothing of it', 
     assert.is(reads.rows, rows, 'it was read in between')
     assert.is(isError, true, name)
     assert.not.match(JSON.stringify(content), 'secret|parser')
-    await app.call('PATCH', '/v1/traces/s-public', { token: creator, body: { visibility: 'public' } })
+    await creator.send('PATCH', '/v1/traces/s-public', { visibility: 'public' })
   }
 })
 

@@ -4,34 +4,18 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
-import {
-  type ToolResult,
-  callTool,
-  edited,
-  newSession,
-  putTrace,
-  rpc,
-  text,
-  toolCall,
-  toolResult,
-  untilFound,
-} from './support.ts'
+import { openWorld, signIn } from '../../support/world.ts'
+import { type ToolResult, callTool, edited, putTrace, rpc, text, toolCall, toolResult, untilFound } from './support.ts'
 import { runs } from '../../support/runs.ts'
 
 const test = suite('POST /mcp')
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const { app } = node
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
 
-const { token, namespaceSlug: slug } = await newSession(node)
-await putTrace(node, token, 's 1', { title: 'Parser', model: 'gpt-5', projectName: 'shop' }, edited)
+const owner = await signIn(node)
+const { token, namespaceSlug: slug, headers } = owner
+await putTrace(owner, 's 1', { title: 'Parser', model: 'gpt-5', projectName: 'shop' }, edited)
 await untilFound(node, token, 'parser', 1)
 
 const TOOLS = ['search_sessions', 'list_sessions', 'get_session', 'read_messages', 'files_of']
@@ -46,7 +30,6 @@ const questions: readonly (readonly [string, Record<string, unknown>])[] = [
   ['files_of', { session: 's 1', path: 'src/parse.ts' }],
 ]
 
-const headers = { authorization: `Bearer ${token}` }
 const address = new URL('/mcp', url)
 
 const assertAnswered = (name: string, { isError, content, structuredContent }: ToolResult) => {
@@ -211,7 +194,7 @@ test('read_messages reads the messages around one, and gives the output of a too
 
 test('a long part is cut, and its rest can be read from there', async () => {
   const whole = `${'ä'.repeat(3_000)}\u001b[31m${'b'.repeat(40_000)}end`
-  await putTrace(node, token, 'long', {}, [{ externalId: 'm', role: 'assistant', parts: [text(whole)] }])
+  await putTrace(owner, 'long', {}, [{ externalId: 'm', role: 'assistant', parts: [text(whole)] }])
   const first = await callTool(node, token, 'read_messages', { session: 'long' })
   let [part] = first.structuredContent!['parts'] as { text: string; rest?: { offset: number; characters: number } }[]
   assert.ok(Buffer.byteLength(part!.text) <= 4_096)
@@ -275,7 +258,7 @@ test('content of a hostile session stays quoted, with control characters escaped
     gitBranch: EVIL.slice(0, 200),
     agentId: EVIL.slice(0, 200),
   }
-  await putTrace(node, token, EVIL_ID, { ...fields, model: EVIL.slice(0, 200) }, [
+  await putTrace(owner, EVIL_ID, { ...fields, model: EVIL.slice(0, 200) }, [
     { externalId: `${EVIL_ID}, p`, role: 'user', parts: [text(EVIL)] },
     {
       externalId: `${EVIL_ID}, a`,

@@ -1,7 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import type { App } from '../../support/open-app.ts'
+import type { Person } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 /** An answer of a tool, as the protocol has it. */
@@ -65,27 +63,13 @@ export const untilFound = (app: Pick<App, 'app'>, token: string, query: string, 
     return (structuredContent?.['results'] as unknown[] | undefined)?.length === count
   })
 
-/** A user of a service, with a session of their own. */
-export const newSession = async ({ call }: App, deviceName = 'laptop'): Promise<NewSession> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID(), deviceName } })
-  return (data as { session: NewSession }).session
-}
-
-/** Stores a trace with messages. */
-export const putTrace = async (
-  { call }: App,
-  token: string,
-  id: string,
-  fields: object,
-  messages: readonly object[],
-) => {
-  const url = `/v1/traces/${encodeURIComponent(id)}`
-  assert.is((await call('PUT', url, { token, body: { agentId: 'claude-code', ...fields } })).status, 200)
-  for (let i = 0; i < messages.length; i += 200) {
-    const body = { messages: messages.slice(i, i + 200).map((one, k) => ({ order: i + k, ...one })) }
-    assert.is((await call('POST', `${url}/messages/batch`, { token, body })).status, 200)
-  }
-}
+/** Stores a session of Claude Code, whose messages are in order. */
+export const putTrace = (owner: Pick<Person, 'newTrace'>, id: string, fields: object, messages: readonly object[]) =>
+  owner.newTrace(
+    { agentId: 'claude-code', ...fields },
+    messages.map((one, order) => ({ order, ...one })),
+    id,
+  )
 
 export const part = (type: string, content: object) => ({ type, content })
 export const text = (words: string) => part('text', { text: words })

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup, timelineGroup } from '../../../projections/index.ts'
+import type { SearchAnswer } from '../../../src/contract/search.ts'
 import { segmentsStatement, unindexedStatement } from '../../../src/tables/search.ts'
 import { newBatchApplier } from '../../../src/eventstore/engine/batch-applier.ts'
 import { readCheckpoint } from '../../../src/eventstore/engine/checkpoint.ts'
@@ -15,19 +15,15 @@ import { type Database, freshDatabase } from '../../support/database.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { searchAs, smallSegments } from './support/open-search.ts'
+import { type Caller, type Person, callerOf, signIn } from '../../support/world.ts'
+import { smallSegments } from './support/open-search.ts'
 
 const schema = schemaOf(smallSegments)
 
 /** A service that does not keep its index up, because the test holds the lease for that; and two users. */
-type Scene = { database: Database; lease: pg.Client; app: App; token: string; other: string }
+type Scene = { database: Database; lease: pg.Client; app: App; owner: Person; other: Person }
 
 const test = suite<Scene>('search: the backlog of the index')
-
-const signIn = async (app: App): Promise<string> => {
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: { token: string } }).session.token
-}
 
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
@@ -36,7 +32,7 @@ test.before.each(async (scene) => {
   await scene.lease.connect()
   await scene.lease.query('select pg_advisory_lock(hashtext($1))', [locks.runner(schema)])
   scene.app = await openApp(url, { groups: [mainGroup, timelineGroup, smallSegments] })
-  scene.token = await signIn(scene.app)
+  scene.owner = await signIn(scene.app)
   scene.other = await signIn(scene.app)
 })
 test.after.each(async ({ app, lease, database }) => {
@@ -45,16 +41,10 @@ test.after.each(async ({ app, lease, database }) => {
   await database.drop()
 })
 
-const ask = async ({ app }: Scene, token: string, method: 'PUT' | 'POST' | 'DELETE', path: string, body?: object) => {
-  const { status, error } = await app.call(method, `/v1/traces/${path}`, { token, body })
-  assert.ok(status < 300, `${method} ${path}: ${JSON.stringify(error)}`)
-}
-
 /** Writes messages with the names `m0`, `m1`, … into a trace. */
-const write = async (scene: Scene, token: string, trace: string, texts: readonly string[], fields: object = {}) => {
-  await ask(scene, token, 'PUT', trace, fields)
+const write = (writer: Person, trace: string, texts: readonly string[]) => {
   const messages = texts.map((textContent, i) => ({ externalId: `m${i}`, role: 'user', textContent }))
-  await ask(scene, token, 'POST', `${trace}/messages/batch`, { messages })
+  return writer.newTrace({}, messages, trace)
 }
 
 /** Texts of about 16 kB, each with a number of its own: eight of them are more than a batch indexes. They take little space in the database. */
@@ -99,26 +89,26 @@ const using = async (scene: Scene, work: (indexer: Awaited<ReturnType<typeof ope
   await work(indexer).finally(indexer.close)
 }
 
-const namesOf = async ({ app }: Scene, token: string | undefined, query: string) =>
-  (await searchAs(app, token, query)).results.map(({ trace }) => trace.externalId)
+const namesOf = async (searcher: Caller, query: string) =>
+  (await searcher.send<SearchAnswer>('GET', `/v1/search?${query}`)).results.map(({ trace }) => trace.externalId)
 
 test('a message is found while most of what another namespace has sent before still waits', (scene) =>
   using(scene, async ({ apply, workOffAll, waiting }) => {
-    await write(scene, scene.token, 'large', longTexts(40, 'apple'))
-    await write(scene, scene.other, 'small', ['a pear'])
+    await write(scene.owner, 'large', longTexts(40, 'apple'))
+    await write(scene.other, 'small', ['a pear'])
     await apply()
     const [count, ...more] = await waiting()
     assert.ok(count! > 30 && more.length === 0, `${count} rows wait`)
-    assert.equal(await namesOf(scene, scene.other, 'q=pear'), ['small'])
-    assert.equal(await namesOf(scene, scene.token, 'q=number39'), [])
+    assert.equal(await namesOf(scene.other, 'q=pear'), ['small'])
+    assert.equal(await namesOf(scene.owner, 'q=number39'), [])
     await workOffAll()
-    assert.equal(await namesOf(scene, scene.token, 'q=number39'), ['large'])
+    assert.equal(await namesOf(scene.owner, 'q=number39'), ['large'])
   }))
 
 test('namespaces take turns, with the oldest rows of each first; a large message is alone in its turn', (scene) =>
   using(scene, async ({ apply, workOff, waiting, rows }) => {
-    await write(scene, scene.token, 'one', longTexts(190, 'apple'))
-    await write(scene, scene.other, 'two', ['x'.repeat(1_200_000), ...longTexts(190, 'pear')])
+    await write(scene.owner, 'one', longTexts(190, 'apple'))
+    await write(scene.other, 'two', ['x'.repeat(1_200_000), ...longTexts(190, 'pear')])
     await apply()
     const oldest = async () =>
       rows<{ position: bigint }>('select min(position) as position from search_backlog group by namespace_id order by namespace_id') // prettier-ignore
@@ -139,24 +129,23 @@ test('namespaces take turns, with the oldest rows of each first; a large message
 
 test('what was deleted, changed or erased meanwhile is indexed as it is now', (scene) =>
   using(scene, async ({ apply, workOff, workOffAll, rows }) => {
-    const { token } = scene
-    for (const name of ['deleted', 'changed', 'erased']) await write(scene, token, name, longTexts(20, `old${name}`))
+    const { owner } = scene
+    for (const name of ['deleted', 'changed', 'erased']) await write(owner, name, longTexts(20, `old${name}`))
     await apply()
-    await ask(scene, token, 'PUT', 'changed/messages/m19', { role: 'user', textContent: 'a newchanged' })
-    await ask(scene, token, 'PUT', 'erased/messages/m19', { role: 'user', textContent: 'a newerased' })
-    await ask(scene, token, 'POST', 'erased/history/erase')
-    await ask(scene, token, 'DELETE', 'deleted')
-    await write(scene, token, 'deleted', ['a newdeleted'])
+    await owner.send('PUT', '/v1/traces/changed/messages/m19', { role: 'user', textContent: 'a newchanged' })
+    await owner.send('PUT', '/v1/traces/erased/messages/m19', { role: 'user', textContent: 'a newerased' })
+    await owner.send('POST', '/v1/traces/erased/history/erase')
+    await owner.send('DELETE', '/v1/traces/deleted')
+    await write(owner, 'deleted', ['a newdeleted'])
     await workOff() // knows nothing of these changes yet
     await apply()
     assert.equal(await rows(`select trace_id from search_backlog group by trace_id having count(*) > 21`), [])
     await workOffAll()
-    assert.equal(await namesOf(scene, token, 'q=olddeleted'), [])
-    for (const name of ['deleted', 'changed', 'erased'])
-      assert.equal(await namesOf(scene, token, `q=new${name}`), [name])
+    assert.equal(await namesOf(owner, 'q=olddeleted'), [])
+    for (const name of ['deleted', 'changed', 'erased']) assert.equal(await namesOf(owner, `q=new${name}`), [name])
     for (const name of ['changed', 'erased']) {
-      assert.equal(await namesOf(scene, token, `q=old${name}%20number18`), [name])
-      assert.equal(await namesOf(scene, token, `q=old${name}%20number19`), [])
+      assert.equal(await namesOf(owner, `q=old${name}%20number18`), [name])
+      assert.equal(await namesOf(owner, `q=old${name}%20number19`), [])
     }
     const doubled = 'select from search_docs group by trace_id, ordinal having count(*) > 1'
     assert.equal([await rows(doubled), await rows<{ n: bigint }>('select count(*) as n from search_docs')], [[], [{ n: 44n }]]) // prettier-ignore
@@ -164,25 +153,25 @@ test('what was deleted, changed or erased meanwhile is indexed as it is now', (s
 
 test('a message that was indexed before waits with a longer text, and leaves the backlog with its trace', (scene) =>
   using(scene, async ({ apply, workOffAll, waiting }) => {
-    const { token } = scene
-    for (const name of ['kept', 'deleted']) await write(scene, token, name, ['short'])
+    const { owner } = scene
+    for (const name of ['kept', 'deleted']) await write(owner, name, ['short'])
     await apply()
     for (const name of ['kept', 'deleted'])
-      await ask(scene, token, 'PUT', `${name}/messages/m0`, {
+      await owner.send('PUT', `/v1/traces/${name}/messages/m0`, {
         role: 'user',
         textContent: `long ${'x '.repeat(100_000)}`,
       })
     await apply()
     assert.equal(await waiting(), [2])
-    await ask(scene, token, 'DELETE', 'deleted')
+    await owner.send('DELETE', '/v1/traces/deleted')
     await apply()
     assert.equal(await waiting(), [1])
     await workOffAll()
-    assert.equal([await namesOf(scene, token, 'q=long'), await waiting()], [['kept'], []])
+    assert.equal([await namesOf(owner, 'q=long'), await waiting()], [['kept'], []])
   }))
 
 test('another process goes on with the backlog, and a rebuild makes the same rows', async (scene) => {
-  for (const name of ['one', 'two', 'three']) await write(scene, scene.token, name, longTexts(60, name))
+  for (const name of ['one', 'two', 'three']) await write(scene.owner, name, longTexts(60, name))
   await using(scene, async ({ apply, workOff, waiting }) => {
     await apply()
     await workOff()
@@ -205,7 +194,7 @@ test('another process goes on with the backlog, and a rebuild makes the same row
 test('segments get their index once they have all their rows', (scene) =>
   using(scene, async ({ apply, workOff, workOffAll, rows }) => {
     for (const name of ['one', 'two', 'three']) {
-      await write(scene, scene.token, name, longTexts(30, name))
+      await write(scene.owner, name, longTexts(30, name))
       await apply()
     }
     const segments = async () => (await rows(segmentsStatement)).length
@@ -215,13 +204,12 @@ test('segments get their index once they have all their rows', (scene) =>
     assert.is(await unindexed(), 2)
     await workOffAll()
     assert.equal([await segments(), await unindexed()], [3, 0])
-    for (const name of ['one', 'two', 'three'])
-      assert.equal(await namesOf(scene, scene.token, `q=${name}%20number29`), [name])
+    for (const name of ['one', 'two', 'three']) assert.equal(await namesOf(scene.owner, `q=${name}%20number29`), [name])
   }))
 
 test('read models with a backlog are equal to a replica once that is worked off', (scene) =>
   using(scene, async ({ apply, waiting }) => {
-    await write(scene, scene.token, 'one', longTexts(60, 'apple'))
+    await write(scene.owner, 'one', longTexts(60, 'apple'))
     await apply()
     const { url } = scene.database
     const { log, codec } = scene.app.service
@@ -239,35 +227,40 @@ test('read models with a backlog are equal to a replica once that is worked off'
 test('a search says since when texts wait that the caller may read, and nothing of others', (scene) =>
   using(scene, async ({ apply, workOffAll }) => {
     const before = Date.now()
-    await write(scene, scene.token, 'private', longTexts(20, 'apple'))
+    await write(scene.owner, 'private', longTexts(20, 'apple'))
     const written = Date.now()
     await apply()
-    const through = async (token?: string) => (await searchAs(scene.app, token, 'q=apple')).indexedThrough
+    const through = async (caller = callerOf(scene.app)) =>
+      (await caller.send<SearchAnswer>('GET', '/v1/search?q=apple')).indexedThrough
     await until(() => scene.app.service.searches.behindMs() === 0)
-    const own = await through(scene.token)
+    const own = await through(scene.owner)
     assert.ok(own >= before - 1 && own < written, `${before} ${own} ${written}`)
-    for (const token of [scene.other, undefined]) assert.ok((await through(token)) >= written)
-    await ask(scene, scene.token, 'PUT', 'private', { visibility: 'public' })
+    for (const caller of [scene.other, undefined]) assert.ok((await through(caller)) >= written)
+    await scene.owner.send('PUT', '/v1/traces/private', { visibility: 'public' })
     assert.is(await through(), own)
     await apply()
     await workOffAll()
-    assert.ok((await through(scene.token)) >= written)
+    assert.ok((await through(scene.owner)) >= written)
   }))
 
 test('all pages show what the first page could show, however much is indexed meanwhile', (scene) =>
   using(scene, async ({ apply, workOffAll }) => {
-    const { token } = scene
-    for (let i = 0; i < 12; i++) await write(scene, token, `early${i}`, ['apple'])
+    const { owner } = scene
+    for (let i = 0; i < 12; i++) await write(owner, `early${i}`, ['apple'])
     await apply()
     // The hits of these fill the first window, which ends with the second page. The newest messages of the other traces still wait.
-    for (let i = 0; i < 10; i++) await write(scene, token, `late${i}`, Array<string>(12).fill('apple'))
+    for (let i = 0; i < 10; i++) await write(owner, `late${i}`, Array<string>(12).fill('apple'))
     const textContent = `apple ${'x '.repeat(100_000)}`
-    for (let i = 0; i < 12; i++) await ask(scene, token, 'PUT', `early${i}/messages/m1`, { role: 'user', textContent })
+    for (let i = 0; i < 12; i++)
+      await owner.send('PUT', `/v1/traces/early${i}/messages/m1`, { role: 'user', textContent })
     await apply()
     for (const sort of ['newest', 'relevance']) {
       const names: string[] = []
       for (let cursor = ''; ;) {
-        const { results, nextCursor } = await searchAs(scene.app, scene.token, `q=apple&limit=5&sort=${sort}${cursor}`)
+        const { results, nextCursor } = await owner.send<SearchAnswer>(
+          'GET',
+          `/v1/search?q=apple&limit=5&sort=${sort}${cursor}`,
+        )
         names.push(...results.map(({ trace }) => trace.externalId))
         if (names.length >= 10) await workOffAll()
         if (nextCursor === undefined) break
@@ -279,8 +272,8 @@ test('all pages show what the first page could show, however much is indexed mea
 
 test('a row that cannot be written puts its trace into quarantine, and the others are written', (scene) =>
   using(scene, async ({ apply, workOffAll, rows, waiting, quarantined }) => {
-    await write(scene, scene.token, 'bad', longTexts(20, 'apple'))
-    await write(scene, scene.other, 'good', longTexts(20, 'pear'))
+    await write(scene.owner, 'bad', longTexts(20, 'apple'))
+    await write(scene.other, 'good', longTexts(20, 'pear'))
     await apply()
     const bad = (
       await rows<{ id: string }>(`select id from ${schemaOf(mainGroup)}.traces where external_id = 'bad'`)
@@ -288,7 +281,7 @@ test('a row that cannot be written puts its trace into quarantine, and the other
     await rows(`alter table search_docs add constraint no_bad check (trace_id <> '${bad.id}' or ordinal <> 15)`)
     await workOffAll()
     assert.equal([quarantined, await waiting()], [[`trace-${bad.id}`], []])
-    assert.equal(await namesOf(scene, scene.other, 'q=number19'), ['good'])
+    assert.equal(await namesOf(scene.other, 'q=number19'), ['good'])
     const stored = await rows<{ stream: string; reason: string }>('select stream, reason from quarantine')
     assert.equal(stored, [{ stream: `trace-${bad.id}`, reason: 'it violates no_bad' }])
   }))

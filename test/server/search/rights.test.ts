@@ -7,13 +7,9 @@ import { indexed, searchAs } from './support/open-search.ts'
 
 const test = suite('search: what may not be read any more')
 
-const { app, other, close } = await openTwoNodes()
-test.after(close)
+const { node: app, other } = await openTwoNodes(test)
 const team = await newTeam(app, 'losers')
-const admin = team.tokenOf('admin', 'here')
-
-const ask = async (method: 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) =>
-  assert.is((await app.call(method, `/v1/${path}`, { token: admin, body })).status, 200)
+const { admin } = team
 
 const everything = async (node: typeof app, token: string | undefined, query: string) =>
   JSON.stringify(await searchAs(node, token, `${query}&facets=agent,project`))
@@ -21,8 +17,8 @@ const everything = async (node: typeof app, token: string | undefined, query: st
 /** Traces of which each can be told apart in an answer, and how many of them there are for a page and more. */
 const write = async (word: string, visibility: string) => {
   for (const i of [0, 1, 2]) {
-    await ask('PUT', `traces/${word}-${i}`, { visibility, agentId: `agent-${word}` })
-    await ask('PUT', `traces/${word}-${i}/messages/m`, { role: 'user', textContent: `${word} said` })
+    await admin.send('PUT', `/v1/traces/${word}-${i}`, { visibility, agentId: `agent-${word}` })
+    await admin.send('PUT', `/v1/traces/${word}-${i}/messages/m`, { role: 'user', textContent: `${word} said` })
   }
   await indexed(app)
 }
@@ -33,9 +29,9 @@ for (const [what, word, visibility, caller, lose] of [
     'unpublished',
     'public',
     'stranger',
-    (id: string) => ask('PATCH', `traces/${id}`, { visibility: 'private' }),
+    (id: string) => admin.send('PATCH', `/v1/traces/${id}`, { visibility: 'private' }),
   ],
-  ['deleted', 'deleted', 'direct', 'member', (id: string) => ask('DELETE', `traces/${id}`)],
+  ['deleted', 'deleted', 'direct', 'member', (id: string) => admin.send('DELETE', `/v1/traces/${id}`)],
 ] as const)
   test(`a trace that is ${what} is gone from results, counts, facets and later pages`, async () => {
     await write(word, visibility)
@@ -53,7 +49,7 @@ test('a user who leaves a namespace no longer finds anything in it', async () =>
   await write('membership', 'private')
   const token = team.tokenOf('creator', 'elsewhere')
   for (const node of [app, other]) assert.match(await everything(node, token, 'q=membership'), 'agent-membership')
-  await ask('DELETE', `namespaces/losers/members/${team.userOf('creator')}`)
+  await admin.send('DELETE', `/v1/namespaces/losers/members/${team.userOf('creator')}`)
   assert.not.match(await everything(app, token, 'q=membership'), 'agent-membership')
   await until(async () => !(await everything(other, token, 'q=membership')).includes('agent-membership'))
 })

@@ -1,12 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup, timelineGroup } from '../../../projections/index.ts'
-import { openApp } from '../../support/open-app.ts'
 import { openSearch } from './support/open-search.ts'
 
 const test = suite('search')
 
-const { database, token, ask, write, find, search } = await openSearch(test)
+const { openNode, token, send, write, find, search } = await openSearch(test)
 
 const output = (text: string, status = 'success') => ({
   role: 'user',
@@ -17,8 +16,8 @@ test('a message is found by its words, and no longer after they have changed', a
   await write('changed', ['first', output('an apple')], { title: 'A basket', projectName: 'orchard' })
   assert.equal(await find('apple'), ['changed'])
   assert.equal(await find('basket'), ['changed'])
-  await ask('PUT', 'changed/messages/m1', output('a pear'))
-  await ask('PUT', 'changed', { title: 'A bowl', projectName: 'garden' })
+  await send('PUT', '/v1/traces/changed/messages/m1', output('a pear'))
+  await send('PUT', '/v1/traces/changed', { title: 'A bowl', projectName: 'garden' })
   assert.equal([await find('apple'), await find('basket'), await find('project:orchard')], [[], [], []])
   assert.equal(
     [await find('pear'), await find('bowl'), await find('pear project:garden')],
@@ -29,7 +28,7 @@ test('a message is found by its words, and no longer after they have changed', a
 test('a deleted trace is no longer found at once, and is found if it is written again', async () => {
   await write('deleted', ['a cherry'])
   assert.equal(await find('cherry'), ['deleted'])
-  await ask('DELETE', 'deleted')
+  await send('DELETE', '/v1/traces/deleted')
   assert.equal((await search('q=cherry')).results, [])
   assert.equal(await find('cherry'), [])
   await write('deleted', ['a plum'])
@@ -38,10 +37,10 @@ test('a deleted trace is no longer found at once, and is found if it is written 
 
 test('a trace is found by its present texts after its past was erased', async () => {
   await write('erased', ['a quince', 'a fig'])
-  await ask('PUT', 'erased/messages/m0', { role: 'user', textContent: 'a medlar' })
-  await ask('POST', 'erased/history/erase')
+  await send('PUT', '/v1/traces/erased/messages/m0', { role: 'user', textContent: 'a medlar' })
+  await send('POST', '/v1/traces/erased/history/erase')
   assert.equal([await find('quince'), await find('medlar'), await find('fig')], [[], ['erased'], ['erased']])
-  await ask('PUT', 'erased/messages/m1', { role: 'user', textContent: 'a date' })
+  await send('PUT', '/v1/traces/erased/messages/m1', { role: 'user', textContent: 'a date' })
   assert.equal([await find('fig'), await find('date')], [[], ['erased']])
 })
 
@@ -94,7 +93,7 @@ test('a trace with very many hits does not hide other traces', async () => {
 
 test('all pages together show each trace once, even if traces are written meanwhile', async () => {
   for (let i = 0; i < 12; i++) await write(`page-${i}`, ['a persimmon', `persimmon ${i}`])
-  await ask('PUT', 'page-3/messages/late', { role: 'user', textContent: 'a later persimmon' })
+  await send('PUT', '/v1/traces/page-3/messages/late', { role: 'user', textContent: 'a later persimmon' })
   await find('persimmon')
   for (const sort of ['newest', 'relevance']) {
     const names: string[] = []
@@ -106,8 +105,11 @@ test('all pages together show each trace once, even if traces are written meanwh
       names.push(...results.map(({ trace }) => trace.externalId))
       cursor = nextCursor
       // What was not shown yet comes to the front, in its place in the index.
-      await ask('PUT', `page-${names.length % 12}`, { title: `a persimmon ${sort} ${names.length}` })
-      await ask('PUT', 'page-0/messages/more', { role: 'user', textContent: `a persimmon on page ${names.length}` })
+      await send('PUT', `/v1/traces/page-${names.length % 12}`, { title: `a persimmon ${sort} ${names.length}` })
+      await send('PUT', '/v1/traces/page-0/messages/more', {
+        role: 'user',
+        textContent: `a persimmon on page ${names.length}`,
+      })
     } while (cursor)
     assert.equal(names.length, 12, names.join())
     assert.is(new Set(names).size, 12)
@@ -154,14 +156,10 @@ test('the first megabyte of a large message is searched', async () => {
 })
 
 test('without the index, only the search is unavailable', async () => {
-  const other = await openApp(database.url, { groups: [mainGroup, timelineGroup] })
-  try {
-    assert.is((await other.call('GET', '/v1/search?q=x', { token })).status, 503)
-    assert.is((await other.call('GET', '/v1/feed', { token })).status, 200)
-    assert.equal((await other.service.readiness()).missing, [])
-  } finally {
-    await other.close()
-  }
+  const other = await openNode({ groups: [mainGroup, timelineGroup] })
+  assert.is((await other.call('GET', '/v1/search?q=x', { token })).status, 503)
+  assert.is((await other.call('GET', '/v1/feed', { token })).status, 200)
+  assert.equal((await other.service.readiness()).missing, [])
 })
 
 test('a trace whose title has the word comes first, however many of its messages have it as well', async () => {

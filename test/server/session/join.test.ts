@@ -11,9 +11,8 @@ import { openTwoNodes } from '../../support/two-nodes.ts'
 
 const test = suite('a device joins a user')
 const MINUTE = 60_000
-const { clock, now, database, app, other, nodes, close } = await openTwoNodes()
+const { clock, now, database, node: app, other, nodes } = await openTwoNodes(test)
 const { call, service } = app
-test.after(close)
 
 const post = (body: object, node: App = app) => node.call('POST', '/v1/session', { body })
 const sessionOf = async (answer: ReturnType<typeof post>): Promise<NewSession> => {

@@ -12,9 +12,8 @@ import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('session routes')
 const DAY = 24 * 60 * 60 * 1_000
-const { clock, app, other, close } = await openTwoNodes()
+const { clock, node: app, other } = await openTwoNodes(test)
 const { call, service } = app
-test.after(close)
 
 const start = async (deviceId: string, more: object = {}, node = app): Promise<NewSession> => {
   const { status, data, error } = await node.call('POST', '/v1/session', { body: { deviceId, ...more } })

@@ -11,9 +11,8 @@ import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('a browser signs in with a one-time code')
 const MINUTE = 60_000
-const { clock, now, database, app, other, nodes, close } = await openTwoNodes()
+const { clock, now, database, node: app, other, nodes } = await openTwoNodes(test)
 const { call, service } = app
-test.after(close)
 
 const HOST = '127.0.0.1:3000'
 const ORIGIN = `http://${HOST}`

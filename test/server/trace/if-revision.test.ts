@@ -9,8 +9,7 @@ import { openTwoNodes } from '../../support/two-nodes.ts'
 /** Writes to a trace at a revision that the client expects, at two nodes. */
 const test = suite('trace/ifRevision')
 
-const { app, nodes, clock, close } = await openTwoNodes()
-test.after(close)
+const { node: app, nodes, clock } = await openTwoNodes(test)
 
 type Method = Parameters<App['call']>[0]
 

@@ -147,7 +147,7 @@ test('a cookie needs its CSRF token, and is cleared with its own identity', asyn
 test('an address that only a removed identity had verified does not open an invite', async () => {
   const { first, second } = await withTwo()
   const admin = await start()
-  const slug = await admin.newTeam()
+  const { slug } = await admin.newTeam()
   const profile = { email: `${slug}@example.org`, emailVerified: true }
   const decide = refresh(profile)
   const { position } = await service.identities.transact(second.identityId, { decide, answer: () => {} }, {})

@@ -6,7 +6,7 @@ import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 
 const test = suite('web: the page of a search')
 
-const { app, token, ask, write } = await openSearch(test)
+const { app, token, send, write } = await openSearch(test)
 
 const page = async (path: string, as?: string) => {
   await indexed(app)
@@ -39,7 +39,7 @@ test('a viewer finds nothing that only others may read', async () => {
     assert.equal([status, body.includes('password'), body.includes('/secret')], [200, false, false])
     assert.match(body, 'Nothing for')
   }
-  await ask('PUT', 'secret', { visibility: 'public' })
+  await send('PUT', '/v1/traces/secret', { visibility: 'public' })
   assert.match((await page('/search?q=swordfish')).body, 'Of <mark>swordfish</mark>')
 })
 

@@ -11,7 +11,7 @@ import {
   textHeadLine,
 } from '../src/server/trace/messages/heads.ts'
 import { factsLine } from '../src/server/trace/messages/facts.ts'
-import { headsOf, partIndex, timestampIn } from '../src/server/trace/messages/message.ts'
+import { headsOf, isOfUsage, partIndex, timestampIn } from '../src/server/trace/messages/message.ts'
 import {
   type AddedEvent,
   type Block,
@@ -82,7 +82,7 @@ const update = (row: Row, { data, at, revision }: DecodedEvent<Updated>) => {
   }
   row.class = data.class
   row.tools = data.tools
-  row.updatedAt = at
+  if (!isOfUsage(data.patch)) row.updatedAt = at
   row.revision = revision
 }
 
@@ -104,6 +104,8 @@ const forgetAll = ({ added, updated }: Changes, { streamId: id }: DecodedEvent) 
   forget(updated, id)
 }
 
+const usageText = (usage: unknown) => (usage === undefined ? undefined : JSON.stringify(usage))
+
 const cells = {
   added: ({ event }: NewRow) => event.revision,
   ordinal: ({ event }: NewRow) => event.data.ordinal,
@@ -114,6 +116,7 @@ const cells = {
   model: ({ event }: NewRow) => literal(event.data.model),
   sequence: ({ event }: NewRow) => event.data.order,
   timestamp: ({ event }: NewRow) => event.data.timestamp,
+  usage: ({ event }: NewRow) => usageText(event.data.usage),
   class: ({ event }: NewRow) => event.data.class,
   tools: ({ event }: NewRow) => JSON.stringify(event.data.tools),
   text_head: ({ text }: NewRow) => text && textHeadLine(text),
@@ -150,6 +153,7 @@ const updated = messagesTable.unnest<Row>(
     model: ({ fields }) => literal(fields.model),
     sequence: ({ fields }) => fields.order as number | undefined,
     timestamp: ({ fields }) => fields.timestamp as number | undefined,
+    usage: ({ fields }) => usageText(fields.usage),
     class: (row) => row.class,
     tools: ({ tools }) => JSON.stringify(tools),
     text_head: ({ textHead }) => textHead,
@@ -216,10 +220,10 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
        model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
-       timestamp = coalesce(u.timestamp, m.timestamp), class = u.class, tools = u.tools,
+       timestamp = coalesce(u.timestamp, m.timestamp), usage = coalesce(u.usage, m.usage), class = u.class, tools = u.tools,
        text_head = coalesce(u.text_head, m.text_head), parts_head = coalesce(u.parts_head, m.parts_head),
        part_count = coalesce(u.part_count, m.part_count), parts_length = coalesce(u.parts_length, m.parts_length),
-       updated_at = u.updated_at, revision = u.revision
+       updated_at = greatest(m.updated_at, u.updated_at), revision = u.revision
      from ${updated.as('u')}
        ${byKey('messages', `r.trace_id = u.trace_id and r.incarnation = ${PRESENT_INCARNATION} and r.ordinal = u.ordinal`)}
      where m.ctid = found.ctid`,

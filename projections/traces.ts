@@ -4,7 +4,7 @@ import type { TraceEvent } from '../src/server/trace/events.ts'
 import { keyHash } from '../src/base/ids.ts'
 import { uuids } from '../src/eventstore/postgres/arrays.ts'
 import { earlierDeletions, withDeletion } from '../src/server/trace/earlier-deletions.ts'
-import { timestampIn } from '../src/server/trace/messages/message.ts'
+import { isOfUsage, timestampIn } from '../src/server/trace/messages/message.ts'
 import { literal } from './support/changed-rows.ts'
 import { byKey } from './support/sql.ts'
 import type { Cells } from '../src/tables/table.ts'
@@ -61,9 +61,10 @@ const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent):
   return row
 }
 
-const messageWritten = (changes: Changes, event: DecodedEvent, timestamp: number | undefined) => {
+/** `isContent` is false for a change of the usage alone, which moves no `updatedAt`. */
+const messageWritten = (changes: Changes, event: DecodedEvent, timestamp: number | undefined, isContent: boolean) => {
   const row = rowOf(changes, event)
-  row.updatedAt = event.at
+  if (isContent) row.updatedAt = event.at
   row.bytes += event.bytes
   if (timestamp === undefined) return
   row.startedAt = Math.min(row.startedAt ?? timestamp, timestamp)
@@ -199,10 +200,12 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
         if (field === 'parentExternalId') row.set.set('parent_key', parentKey(value as string) ?? null)
       }
     },
-    MessageAdded: (changes, event) => messageWritten(changes, event, event.data.timestamp),
+    MessageAdded: (changes, event) => messageWritten(changes, event, event.data.timestamp, true),
     // If it replaces a timestamp, the projection of messages looks up the smallest and the largest one.
-    MessageUpdated: (changes, event) =>
-      messageWritten(changes, event, timestampIn(event.data.patch)?.value as number | undefined),
+    MessageUpdated: (changes, event) => {
+      const { patch } = event.data
+      messageWritten(changes, event, timestampIn(patch)?.value as number | undefined, !isOfUsage(patch))
+    },
     MessagesCounted: (changes, event) => void rowOf(changes, event),
     TraceSummarised: (changes, event) => {
       const { set } = rowOf(changes, event)

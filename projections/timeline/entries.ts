@@ -1,6 +1,7 @@
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
 import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { type Erasing, deletionData } from './recorded-entries.ts'
+import { isOfUsage } from '../../src/server/trace/messages/message.ts'
 import { MESSAGES_UPSERTED } from '../../src/tables/timeline.ts'
 
 /** A row of `entries`, to which events of its append may still be added. */
@@ -21,6 +22,8 @@ export type Entry = {
   updated: number | undefined
   readonly adds: [ordinal: number, revision: number, length: number][]
   readonly updates: [ordinal: number, revision: number, moved: 0 | 1][]
+  /** Whether it has changed nothing but the usage of messages, which moves no `updatedAt`. */
+  isOfUsage: boolean
   data: object | undefined
 }
 
@@ -62,6 +65,7 @@ const entryOf = (event: DecodedEvent, namespaceId: string | undefined, type: str
   updated: undefined,
   adds: [],
   updates: [],
+  isOfUsage: false,
   data,
 })
 
@@ -84,7 +88,7 @@ const messagesEntry = (changes: Changes, event: DecodedEvent): Entry => {
     last.position = event.position
     return last
   }
-  const entry = { ...entryOf(event, undefined, MESSAGES_UPSERTED), added: 0, updated: 0 }
+  const entry = { ...entryOf(event, undefined, MESSAGES_UPSERTED), added: 0, updated: 0, isOfUsage: true }
   add(changes, entry)
   return entry
 }
@@ -97,6 +101,7 @@ export const messageAdded = (changes: Changes, event: DecodedEvent<Extract<Trace
   if (run && run[1] + run[2] === revision) run[2] += 1
   else entry.adds.push([event.data.ordinal, revision, 1])
   entry.added! += 1
+  entry.isOfUsage = false
 }
 
 const PLACED_BY: ReadonlySet<string> = new Set(['/order', '/timestamp'])
@@ -109,6 +114,7 @@ export const messageUpdated = (
   const { ordinal, patch } = event.data
   entry.updates.push([ordinal, Number(event.revision), patch.some(({ path }) => PLACED_BY.has(path)) ? 1 : 0])
   entry.updated! += 1
+  entry.isOfUsage &&= isOfUsage(patch)
 }
 
 export const messagesCounted = (changes: Changes, event: DecodedEvent) => {

@@ -46,6 +46,7 @@ const inserted = entriesTable.unnest<Entry>(
     ordinal: ({ adds }) => adds[0]?.[0],
     adds: ({ adds }) => orNull(adds),
     updates: ({ updates }) => orNull(updates),
+    is_of_usage: ({ isOfUsage }) => isOfUsage,
     data: ({ data }) => data && JSON.stringify(data),
   },
   ['namespace_id'],

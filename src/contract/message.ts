@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isDeeperThan, isRawNumber } from '../base/json/exact.ts'
 import { PlainNumber, id, time } from './fields.ts'
 import { Key, ShortText } from './parameters.ts'
+import { Usage } from './usage.ts'
 
 /** A message and its parts, in requests and in answers. */
 
@@ -102,6 +103,7 @@ export const Message = z
     model: z.string().meta(meanings.model).optional(),
     order: PlainNumber.meta(meanings.order).optional(),
     timestamp: PlainNumber.meta(meanings.timestamp).optional(),
+    usage: Usage.optional(),
     createdAt: time('When the service first got the message'),
     updatedAt: time('When the message was last changed'),
     parts: z
@@ -120,6 +122,7 @@ const given = {
   model: ShortText.meta(meanings.model).optional(),
   order: PlainNumber.meta(meanings.order).optional(),
   timestamp: PlainNumber.meta(meanings.timestamp).optional(),
+  usage: Usage.optional(),
   parts: z
     .array(Part)
     .meta({

@@ -241,6 +241,7 @@ export const messagesTable = tableOf(
     model: 'json',
     sequence: 'float8',
     timestamp: 'float8',
+    usage: 'json',
     class: 'text collate "C" not null',
     tools: 'json not null',
     text_head: 'text collate "C"',

@@ -9,7 +9,7 @@ export const MESSAGES_UPSERTED = 'MessagesUpserted'
  * is the id of the trace, or of the namespace for its own events. `position` and `revision` are those of the row's last
  * event, `through` is the last revision of its append. `data` is the data of the event without secrets; for messages it has the
  * counts after them, or null if these did not change. `adds` and `updates` say where the events of messages are in the log: runs of
- * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `place` is 0, and
+ * `[ordinal, revision, length]`, and `[ordinal, revision, whether its place in the list changed]`. `is_of_usage` is true where nothing but the usage of messages has changed. `place` is 0, and
  * negative for entries that a later event records because their own events are erased, -1 for the newest of them: a deletion records
  * earlier deletions, an erased past also its other entries, without quoted content. Their `through` is the revision of that event.
  */
@@ -32,6 +32,7 @@ export const entriesTable = tableOf(
     ordinal: 'int4',
     adds: 'json',
     updates: 'json',
+    is_of_usage: 'bool',
     data: 'json',
   },
   { constraint: 'primary key (position, place)', storage: erasedFrom },

@@ -4,7 +4,7 @@ import type { Revision } from '../../eventstore/log/log.ts'
 import { metadataOf } from '../../eventstore/log/metadata.ts'
 import { int4s } from '../../eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../trace/events.ts'
-import { type MessageDocument, applyPatch } from '../trace/messages/message.ts'
+import { type MessageDocument, applyPatch, isOfUsage } from '../trace/messages/message.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { type TimedDocument, rowOf } from '../trace/messages/views.ts'
 import type { PastTrace } from './past.ts'
@@ -61,14 +61,15 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
 /** Applies an event of a message to the messages by ordinal. @throws BrokenOff if the message is missing */
 const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number) => {
   if (type === 'MessageAdded' || type === 'MessageRestated') {
-    const { externalId, ordinal, role, textContent, model, order, timestamp, parts } = data
-    const document = { role, textContent, model, order, timestamp, parts } as MessageDocument
+    const { externalId, ordinal, role, textContent, model, order, timestamp, usage, parts } = data
+    const document = { role, textContent, model, order, timestamp, usage, parts } as MessageDocument
     const times = type === 'MessageRestated' ? data : { createdAt: at, updatedAt: at }
     messages.set(ordinal, { externalId, document, createdAt: times.createdAt, updatedAt: times.updatedAt })
   } else if (type === 'MessageUpdated') {
     const before = messages.get(data.ordinal)
     if (!before) throw new BrokenOff('the trace was deleted meanwhile')
-    messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt: at })
+    const updatedAt = isOfUsage(data.patch) ? before.updatedAt : at
+    messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt })
   }
 }
 

@@ -65,7 +65,7 @@ export const revisionAt = async (
 
 type EventRow = { type: string; revision: bigint; at: bigint; actor: string | null; data: string | null }
 
-/** The last entry of messages, the last one with counts, or the last one with new messages. */
+/** The last entry of messages that moved `updatedAt`, the last one with counts, or the last one with new messages. */
 type PartRow = EventRow & { part: 'last' | 'counts' | 'new'; adds: string | null }
 
 const part = (name: PartRow['part'], condition: string) => `
@@ -74,7 +74,7 @@ const part = (name: PartRow['part'], condition: string) => `
    order by revision desc limit 1)`
 
 const partsStatement = [
-  part('last', 'true'),
+  part('last', 'is_of_usage is not true'),
   part('counts', 'data is not null'),
   part('new', 'ordinal is not null'),
 ].join(' union all ')

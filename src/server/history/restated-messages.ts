@@ -2,6 +2,7 @@ import type { ReadTables } from '../../tables/main.ts'
 import { parseExact } from '../../base/json/exact.ts'
 import { newYielding } from '../../base/yielding.ts'
 import type { Part } from '../../contract/message.ts'
+import type { Usage } from '../../contract/usage.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { headsOf } from '../trace/messages/message.ts'
@@ -55,6 +56,7 @@ const restatedOf = ({ namespaceId, since }: RestatedTrace, row: PresentRow): Res
     ...orAbsent('model', row.model === null ? null : (JSON.parse(row.model) as string)),
     ...orAbsent('order', row.sequence),
     ...orAbsent('timestamp', row.timestamp),
+    ...orAbsent('usage', row.usage === null ? null : (JSON.parse(row.usage) as Usage)),
     class: row.class,
     tools: JSON.parse(row.tools) as string[],
     ...texts,

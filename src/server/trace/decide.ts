@@ -8,7 +8,7 @@ import type { Counts, PresentTrace, Trace, TraceFields, TraceState } from './sta
 import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
 import { LoadedMessages, type MessageHead } from './messages/loaded.ts'
-import { headsOf, partIndex } from './messages/message.ts'
+import { headsOf, isOfUsage, partIndex } from './messages/message.ts'
 import type { StoredPart } from './messages/part.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
 
@@ -59,8 +59,9 @@ const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContex
       return { ...before, fields: patched(before.fields, event.data.patch), updatedAt: at }
     }
     case 'MessageAdded':
-    case 'MessageUpdated':
       return { ...present(trace), updatedAt: at }
+    case 'MessageUpdated':
+      return isOfUsage(event.data.patch) ? trace : { ...present(trace), updatedAt: at }
     case 'MessagesCounted':
       return { ...present(trace), counts: event.data }
     case 'TraceSummarised':
@@ -87,7 +88,8 @@ const updateMessage = (messages: LoadedMessages, before: MessageHead, data: Upda
     else if (operation.path === '/textContent') fields.text = headOfText(operation.value as string)
     else fields[operation.path.slice(1)] = operation.value
   }
-  const head = { ...before, ...fields, class: kind, tools, updatedAt: at, ...(parts ? { parts } : {}) }
+  const updatedAt = isOfUsage(patch) ? before.updatedAt : at
+  const head = { ...before, ...fields, class: kind, tools, updatedAt, ...(parts ? { parts } : {}) }
   messages.write(externalId, head, parts ? digests : undefined)
 }
 
@@ -98,8 +100,8 @@ const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number)
       return new LoadedMessages()
     case 'MessageAdded': {
       const { externalId, heads = headsOf(event.data), parts, class: kind } = event.data
-      const { ordinal, role, model, order, timestamp, tools } = event.data
-      const fields = { ordinal, role, model, order, timestamp, class: kind, tools, createdAt: at, updatedAt: at }
+      const { ordinal, role, model, order, timestamp, usage, tools } = event.data
+      const fields = { ordinal, role, model, order, timestamp, usage, class: kind, tools, createdAt: at, updatedAt: at }
       const head = { ...fields, text: heads.text, parts: heads.parts ?? NO_PARTS }
       messages.write(
         externalId,

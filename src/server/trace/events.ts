@@ -3,6 +3,7 @@ import { PlainNumber } from '../../contract/fields.ts'
 import { MessageRole, Part } from '../../contract/message.ts'
 import { MessageTypeCounts, Visibility } from '../../contract/trace.ts'
 import { shapeOf, textNames } from '../../contract/trace-texts.ts'
+import { Usage } from '../../contract/usage.ts'
 import { event } from '../../eventstore/engine/stream.ts'
 import { PatchOperation } from '../../base/json/patch-operation.ts'
 import { PART_KINDS, type PartsHead } from './messages/heads.ts'
@@ -71,6 +72,7 @@ const messageFields = {
   model: z.string().optional(),
   order: PlainNumber.optional(),
   timestamp: PlainNumber.optional(),
+  usage: Usage.optional(),
   ...counted,
   heads: Heads,
   parts: Parts,

@@ -5,6 +5,7 @@ import type { StateSource } from '../../eventstore/engine/load-state.ts'
 import { messageId } from '../../base/ids.ts'
 import { type ExpectedRevision, expectedOf } from '../../eventstore/log/log.ts'
 import { int4s, uuids } from '../../eventstore/postgres/arrays.ts'
+import type { Usage } from '../../contract/usage.ts'
 import { noCounts } from './decide.ts'
 import type { PresentTrace, TraceNeed, TraceState } from './state.ts'
 import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
@@ -21,6 +22,7 @@ type MessageRow = {
   message_model: string | null
   sequence: number | null
   timestamp: number | null
+  usage: string | null
   text_head: string | null
   parts_head: string
   part_count: number
@@ -48,7 +50,7 @@ type HeaderRow = Omit<TraceRow, 'shape'> & {
 const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
     d.revision as tombstone_revision, d.at as tombstone_at, d.deletions,
-    m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp,
+    m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp, m.usage,
     m.text_head, m.parts_head, m.part_count, m.parts_length, m.class, m.tools,
     m.created_at as message_created_at, m.updated_at as message_updated_at
   from (select $1::uuid as wanted) w
@@ -73,6 +75,7 @@ const toHead = (row: MessageRow): MessageHead => ({
   model: row.message_model === null ? undefined : (JSON.parse(row.message_model) as string),
   order: row.sequence ?? undefined,
   timestamp: row.timestamp ?? undefined,
+  usage: row.usage === null ? undefined : (JSON.parse(row.usage) as Usage),
   text: row.text_head === null ? undefined : readTextHead(row.text_head),
   parts: readPartsHead(row.parts_head, row.part_count, row.parts_length),
   class: row.class,

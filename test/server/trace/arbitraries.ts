@@ -22,6 +22,12 @@ export const part: fc.Arbitrary<Part> = fc.oneof(
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
 
+const usage = fc.constantFrom(
+  { inputTokens: 3, outputTokens: 1, responseId: 'msg_1' },
+  { outputTokens: 1 },
+  { costUsd: 0.5, outputTokens: 2 },
+)
+
 /** Upserts of a handful of messages, so that many of them meet. */
 export const upsert: fc.Arbitrary<MessageUpsert> = fc
   .record({
@@ -31,6 +37,7 @@ export const upsert: fc.Arbitrary<MessageUpsert> = fc
     model: optional(odd),
     order: optional(fc.constantFrom(0, 1, -1.5, 2 ** 53 - 1, 1e300)),
     timestamp: optional(fc.integer()),
+    usage: optional(usage),
     parts: optional(fc.array(part, { maxLength: 4 })),
   })
   .map(({ externalId, ...body }) => toUpsert(externalId, body))

@@ -7,7 +7,7 @@ import type { TraceEvent } from '../events.ts'
 import type { MessageClass } from './message-class.ts'
 import { NO_PARTS } from './heads.ts'
 import type { PartsOfUpsert, LoadedMessages, MessageHead, PartDigests } from './loaded.ts'
-import { type MessageUpsert, patchOf } from './message.ts'
+import { type MessageUpsert, isOfUsage, patchOf } from './message.ts'
 import { type UserRole, assertMayWrite } from '../policy.ts'
 import { newToolCounts } from './tool-counts.ts'
 
@@ -97,10 +97,10 @@ type Outcome = Omit<UpsertedMessage, 'externalId'> & { readonly event?: TraceEve
 
 const create = (tally: Tally, { externalId, given, heads }: MessageUpsert, at: number): Outcome => {
   const { parts = [], ...scalars } = given
-  const { role, model, order, timestamp } = scalars
+  const { role, model, order, timestamp, usage } = scalars
   const shown = { role, text: heads.text, parts: heads.parts ?? NO_PARTS }
   const { ordinal, ...counted } = tally.add(classOf(shown), toolsOf(parts))
-  const head = { ordinal, ...shown, model, order, timestamp, ...counted, createdAt: at, updatedAt: at }
+  const head = { ordinal, ...shown, model, order, timestamp, usage, ...counted, createdAt: at, updatedAt: at }
   return {
     result: 'created',
     head,
@@ -114,7 +114,7 @@ const change = (tally: Tally, { head: before, digests }: KnownMessage, upsert: M
   const patch = patchOf(before, digests, upsert)
   if (patch.length === 0) return { result: 'unchanged', head: before, before }
   const { textContent: _, parts: givenParts, ...fields } = given
-  const changed = { ...before, ...fields, ...heads, updatedAt: at }
+  const changed = { ...before, ...fields, ...heads, updatedAt: isOfUsage(patch) ? before.updatedAt : at }
   const counted = tally.correct(before, classOf(changed), givenParts && toolsOf(givenParts))
   const { ordinal, parts } = changed
   const data = { externalId, ordinal, ...counted, ...(parts.digest === before.parts.digest ? {} : { parts }), patch }

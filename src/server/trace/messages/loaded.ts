@@ -2,6 +2,7 @@ import { textBytes } from '../../../eventstore/engine/sized-cache.ts'
 import type { MessageClass } from './message-class.ts'
 import type { PartsHead, TextHead } from './heads.ts'
 import type { MessageRole } from '../../../contract/message.ts'
+import type { Usage } from '../../../contract/usage.ts'
 
 /** What decisions know about a message: everything except its texts and parts. */
 export type MessageHead = {
@@ -10,6 +11,7 @@ export type MessageHead = {
   readonly model?: string | undefined
   readonly order?: number | undefined
   readonly timestamp?: number | undefined
+  readonly usage?: Usage | undefined
   readonly text?: TextHead | undefined
   readonly parts: PartsHead
   readonly class: MessageClass

@@ -3,6 +3,7 @@ import type { PatchOperation } from '../../../base/json/patch-operation.ts'
 import { type PartsHead, type TextHead, headOfParts, headOfText } from './heads.ts'
 import type { MessageHead, PartDigests } from './loaded.ts'
 import type { MessageRole, Part } from '../../../contract/message.ts'
+import { type Usage, normalUsage } from '../../../contract/usage.ts'
 import { type StoredPart, storedPart } from './part.ts'
 
 /** A message, as it is after all its upserts. */
@@ -12,6 +13,8 @@ export type MessageDocument = {
   readonly model?: string
   readonly order?: number
   readonly timestamp?: number
+  /** As `normalUsage` gives it. */
+  readonly usage?: Usage
   readonly parts: readonly StoredPart[]
 }
 
@@ -28,22 +31,24 @@ export type MessageHeads = { readonly text?: TextHead; readonly parts?: PartsHea
 type GivenMessageFields = Omit<MessageDocument, 'parts'> & { readonly parts?: readonly StoredPart[] }
 
 const scalars = ['role', 'textContent', 'model', 'order', 'timestamp'] as const
+const fields = [...scalars, 'usage'] as const
 
 type MessageTexts = { readonly textContent?: string | undefined; readonly parts?: readonly StoredPart[] }
 
 /** A validated message in a request, which may have unknown fields as well. */
-export type MessageInRequest = { readonly [Key in (typeof scalars)[number]]?: MessageDocument[Key] | undefined } & {
+export type MessageInRequest = { readonly [Key in (typeof fields)[number]]?: MessageDocument[Key] | undefined } & {
   readonly parts?: readonly Part[] | undefined
 }
 
 /** The known fields of a message in a request, with the heads of its text and parts. Unknown fields are not stored. */
 export const fieldsAndHeadsOf = (body: MessageInRequest): Omit<MessageUpsert, 'externalId'> => {
-  const fields: Record<string, unknown> = {}
+  const known: Record<string, unknown> = {}
   for (const key of scalars) {
-    if (Object.hasOwn(body, key) && body[key] !== undefined) fields[key] = isNegativeZero(body[key]) ? 0 : body[key]
+    if (Object.hasOwn(body, key) && body[key] !== undefined) known[key] = isNegativeZero(body[key]) ? 0 : body[key]
   }
-  if (Object.hasOwn(body, 'parts') && body.parts) fields.parts = body.parts.map(storedPart)
-  const given = fields as GivenMessageFields
+  if (Object.hasOwn(body, 'usage') && body.usage) known.usage = normalUsage(body.usage)
+  if (Object.hasOwn(body, 'parts') && body.parts) known.parts = body.parts.map(storedPart)
+  const given = known as GivenMessageFields
   return { given, heads: headsOf(given) }
 }
 
@@ -57,11 +62,16 @@ export const toUpsert = (externalId: string, body: MessageInRequest): MessageUps
   ...fieldsAndHeadsOf(body),
 })
 
+/** Whether a field has the same value in two documents. */
+const isSameValue = (one: string | number | Usage | undefined, other: string | number | Usage | undefined): boolean =>
+  one === other ||
+  (typeof one === 'object' && typeof other === 'object' && JSON.stringify(one) === JSON.stringify(other))
+
 /** The patch (RFC 6902) from one document to another. It replaces whole fields, and whole parts by index. */
 export const difference = (before: MessageDocument, after: MessageDocument): PatchOperation[] => {
   const patch: PatchOperation[] = []
-  for (const key of scalars) {
-    if (before[key] === after[key]) continue
+  for (const key of fields) {
+    if (isSameValue(before[key], after[key])) continue
     patch.push({ op: before[key] === undefined ? 'add' : 'replace', path: `/${key}`, value: after[key] })
   }
   for (const [i, part] of after.parts.entries()) {
@@ -74,9 +84,9 @@ export const difference = (before: MessageDocument, after: MessageDocument): Pat
 }
 
 /** Whether a field is given and differs from the stored one. */
-const isChanged = (before: MessageHead, { given, heads }: MessageUpsert, key: (typeof scalars)[number]): boolean => {
+const isChanged = (before: MessageHead, { given, heads }: MessageUpsert, key: (typeof fields)[number]): boolean => {
   if (given[key] === undefined) return false
-  return key === 'textContent' ? before.text?.digest !== heads.text!.digest : before[key] !== given[key]
+  return key === 'textContent' ? before.text?.digest !== heads.text!.digest : !isSameValue(before[key], given[key])
 }
 
 /**
@@ -90,7 +100,7 @@ export const patchOf = (
 ): PatchOperation[] => {
   const { given, heads } = upsert
   const patch: PatchOperation[] = []
-  for (const key of scalars) {
+  for (const key of fields) {
     if (!isChanged(before, upsert, key)) continue
     const old = key === 'textContent' ? before.text : before[key]
     patch.push({ op: old === undefined ? 'add' : 'replace', path: `/${key}`, value: given[key] })
@@ -115,15 +125,18 @@ export const partIndex = (path: string): number | undefined =>
 export const timestampIn = (patch: readonly PatchOperation[]) =>
   patch.find((operation): operation is Exclude<PatchOperation, { op: 'remove' }> => operation.path === '/timestamp')
 
+/** Whether a patch changes nothing but the usage: then message and trace keep their `updatedAt`, which says when their content has changed. */
+export const isOfUsage = (patch: readonly PatchOperation[]): boolean => patch.every(({ path }) => path === '/usage')
+
 /** Applies a patch that `difference` made. */
 export const applyPatch = (document: MessageDocument, patch: readonly PatchOperation[]): MessageDocument => {
-  const fields: Record<string, unknown> = { ...document }
+  const changed: Record<string, unknown> = { ...document }
   const parts = [...document.parts]
   for (const operation of patch) {
     const index = partIndex(operation.path)
-    if (index === undefined) fields[operation.path.slice(1)] = (operation as { value: unknown }).value
+    if (index === undefined) changed[operation.path.slice(1)] = (operation as { value: unknown }).value
     else if (operation.op === 'remove') parts.length = index
     else parts[index] = operation.value as StoredPart
   }
-  return { ...fields, parts } as unknown as MessageDocument
+  return { ...changed, parts } as unknown as MessageDocument
 }

@@ -19,7 +19,7 @@ export const withParts = `, ${partsText} as parts`
 export const sizeShown = (includeParts: boolean): string =>
   `500 + coalesce(pg_column_size(m.text_content), 0) ${includeParts ? `+ ${partsLength}` : ''}`
 
-export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.created_at, m.updated_at`
+export const columns = `m.ordinal, m.id, m.external_id, m.role, m.text_content, m.model, m.sequence, m.timestamp, m.usage, m.created_at, m.updated_at`
 
 /** The order of a list of messages `m`. */
 export const listOrdered = `${listOrder('m.sequence', 'm.timestamp')}, m.ordinal`

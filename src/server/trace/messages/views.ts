@@ -13,6 +13,8 @@ export type MessageRow = {
   model: string | null
   sequence: number | null
   timestamp: number | null
+  /** JSON text of a `Usage`. */
+  usage: string | null
   created_at: bigint
   updated_at: bigint
   /** The JSON texts of the parts, separated by commas; absent if parts are not asked for. */
@@ -32,7 +34,7 @@ const json = (value: string | undefined) => (value === undefined ? null : JSON.s
 /** The row of a message, as a query would return it. */
 export const rowOf = (traceId: string, message: TimedDocument, includeParts: boolean): MessageRow => {
   const { externalId, document, createdAt, updatedAt } = message
-  const { role, textContent, model, order, timestamp, parts = [] } = document
+  const { role, textContent, model, order, timestamp, usage, parts = [] } = document
   return {
     id: messageId(traceId, externalId),
     external_id: externalId,
@@ -41,6 +43,7 @@ export const rowOf = (traceId: string, message: TimedDocument, includeParts: boo
     model: json(model),
     sequence: order ?? null,
     timestamp: timestamp ?? null,
+    usage: usage ? JSON.stringify(usage) : null,
     created_at: BigInt(createdAt),
     updated_at: BigInt(updatedAt),
     ...(includeParts ? { parts: parts.map((part, i) => partText(part.json, i)).join(',') } : {}),
@@ -57,6 +60,7 @@ export const messageText = (row: MessageRow): JsonText<Message> =>
     model: row.model,
     order: row.sequence?.toString(),
     timestamp: row.timestamp?.toString(),
+    usage: row.usage,
     createdAt: String(row.created_at),
     updatedAt: String(row.updated_at),
     parts: row.parts === undefined ? undefined : `[${row.parts ?? ''}]`,

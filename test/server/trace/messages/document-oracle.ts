@@ -12,10 +12,10 @@ export type OracleOutcome = {
   readonly patch: readonly PatchOperation[] | undefined
 }
 
-const digestOf = ({ role, textContent, model, order, timestamp, parts }: MessageDocument): string =>
+const digestOf = ({ role, textContent, model, order, timestamp, usage, parts }: MessageDocument): string =>
   hash(
     'sha256',
-    JSON.stringify([role, textContent ?? null, model ?? null, order ?? null, timestamp ?? null]) +
+    JSON.stringify([role, textContent ?? null, model ?? null, order ?? null, timestamp ?? null, usage ?? null]) +
       parts.map(({ json }) => json).join(),
     'base64url',
   )

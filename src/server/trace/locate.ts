@@ -29,7 +29,10 @@ export const activeIn = async (
   return { ...caller, namespace: { id: namespace.id, slug: namespace.slug, role } }
 }
 
-/** A trace of the session's namespace whose state this node has in memory. It may have been deleted by another node. */
+/**
+ * A trace of the session's namespace that the caller may write to, by the state that this node has in memory. It may have been deleted by another
+ * node. A refusal needs a query: the state may be of an earlier incarnation of the trace.
+ */
 export const remembered = (
   { traces }: TraceServices,
   caller: Caller,
@@ -38,8 +41,9 @@ export const remembered = (
   if (!caller.namespace || (slug !== undefined && idOfSlug(slug) !== caller.namespace.id)) return undefined
   const id = traceId(caller.namespace.id, externalId)
   const { userId, namespace } = caller
-  if (traces.peek(id)?.trace.is !== 'present') return undefined
-  return { id, namespaceId: namespace.id, writer: { userId, role: namespace.role } }
+  const writer: UserRole = { userId, role: namespace.role }
+  const trace = traces.peek(id)?.trace
+  return trace?.is === 'present' && mayWrite(trace, writer) ? { id, namespaceId: namespace.id, writer } : undefined
 }
 
 /** A trace that the caller may read, as it is now. Answers that take longer check the right of `reader` again. */
@@ -88,16 +92,12 @@ export const locateToWrite = async (
   return { id: hit.id, namespaceId: hit.namespaceId, writer }
 }
 
-/**
- * Checks the right to write before the body is read, which may have 16 MiB.
- * @throws 404, 403, like the write itself
- */
-export const assertMayWriteTo = async (service: TraceServices, caller: Caller, name: TraceName): Promise<void> => {
-  const known = remembered(service, caller, name)
-  const trace = known && service.traces.peek(known.id)?.trace
-  // The state in memory may be of an earlier incarnation of the trace, so a refusal needs a query.
-  if (trace?.is !== 'present' || !mayWrite(trace, known!.writer)) await locateToWrite(service, caller, name)
-}
+/** The trace that a write names, from memory if it is there. @throws 404, 403, like `locateToWrite` */
+export const rememberedOrLocated = async (
+  service: TraceServices,
+  caller: Caller,
+  name: TraceName,
+): Promise<LocatedTrace> => remembered(service, caller, name) ?? locateToWrite(service, caller, name)
 
 /** The result of a write, or undefined if its trace does not exist any more. */
 export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined> => {
@@ -110,8 +110,8 @@ export const unlessGone = async <T>(written: Promise<T>): Promise<T | undefined>
 }
 
 /**
- * Writes to an existing trace. A trace in memory is found without a query; if it turns out to be deleted, the `externalId` may name
- * another one.
+ * Writes to an existing trace: to the one that was `found` earlier in the request, or is in memory, else to one that a query finds. If it turns out
+ * to be deleted, the `externalId` may name another one.
  * @throws 404 if there is no such trace, or the caller is not a member of its namespace
  */
 export const writeLocated = async <T extends object>(
@@ -119,8 +119,8 @@ export const writeLocated = async <T extends object>(
   caller: Caller,
   name: TraceName,
   write: (located: LocatedTrace) => Promise<T>,
+  found: LocatedTrace | undefined = remembered(service, caller, name),
 ): Promise<T> => {
-  const known = remembered(service, caller, name)
-  const written = known && (await unlessGone(write(known)))
+  const written = found && (await unlessGone(write(found)))
   return written ?? write(await locateToWrite(service, caller, name))
 }

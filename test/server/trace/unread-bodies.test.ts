@@ -7,12 +7,15 @@ import { openApp } from '../../support/open-app.ts'
 
 const test = suite('messages of a caller who may not write')
 const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+const { app, call, close, service } = await openApp(database.url)
+const url = await app.listen({ host: '127.0.0.1', port: 0 })
+const { port } = new URL(url)
 test.after(async () => {
   await close()
   await database.drop()
 })
+
+type Member = { readonly user: { readonly id: string }; readonly invitedBy?: unknown }
 
 const signIn = async (deviceId: string) =>
   ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: { token: string } }).session.token
@@ -43,5 +46,54 @@ for (const [method, path] of [
     assert.is(await answerTo(`${method} /v1/traces/none/${path}`, owner), '404')
   })
 }
+
+/** Makes the stranger an admin beside the owner, in a namespace where neither is active. */
+const foundTeam = async (slug: string) => {
+  await call('POST', '/v1/namespaces', { token: owner, body: { slug, displayName: slug } })
+  const path = `/v1/namespaces/${slug}`
+  const made = await call('POST', `${path}/invites`, { token: owner, body: { role: 'admin' } })
+  const { code } = (made.data as { invite: { code: string } }).invite
+  await call('POST', `/v1/invites/${code}/accept`, { token: stranger })
+  await call('PUT', `/v1/traces/t?namespace=${slug}`, { token: owner, body: {} })
+  return path
+}
+
+test('a trace that is not in memory is located once for a write: what was found before the body is used after it', async () => {
+  await foundTeam('once')
+  const { reads } = service
+  const { rows } = reads
+  const names: string[] = []
+  reads.rows = ((name, ...rest) => (names.push(name), rows(name, ...rest))) as typeof rows
+  const body = { role: 'user', textContent: 'hi' }
+  const { status } = await call('PUT', '/v1/traces/t/messages/m?namespace=once', { token: stranger, body })
+  reads.rows = rows
+  assert.is(status, 200)
+  assert.equal(
+    names.filter((name) => name === 'trace-resolve'),
+    ['trace-resolve'],
+  )
+})
+
+test('who loses the right to write while the body arrives slowly does not write', async () => {
+  const path = await foundTeam('slow')
+  const body = '{"role":"user"}'
+  const socket = connect(Number(port), '127.0.0.1')
+  const head = [
+    ...['host: localhost', `authorization: Bearer ${stranger}`, 'content-type: application/json'],
+    `content-length: ${body.length}`,
+  ]
+  const begun = once(app.server, 'request')
+  socket.write(`PUT /v1/traces/t/messages/m?namespace=slow HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  await begun
+  const since = performance.now()
+  while (performance.now() - since < 1_500) await fetch(`${url}/health`)
+  const members = (await call('GET', `${path}/members`, { token: owner })).data as { members: Member[] }
+  const admin = members.members.find(({ invitedBy }) => invitedBy)!
+  assert.is((await call('DELETE', `${path}/members/${admin.user.id}`, { token: owner })).status, 200)
+  socket.write(body.slice(5))
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  assert.match(answer.toString(), /^HTTP\/1.1 404/)
+})
 
 test.run()

@@ -15,7 +15,7 @@ import { route } from '../../http/route.ts'
 import type { Reserve } from '../../namespace/quota.ts'
 import type { TraceState } from '../state.ts'
 import { ifRevision } from '../expected-revision.ts'
-import { assertMayWriteTo, type LocatedTrace, type TraceName, writeLocated } from '../locate.ts'
+import { type LocatedTrace, type TraceName, rememberedOrLocated, writeLocated } from '../locate.ts'
 import type { TraceServices } from '../services.ts'
 import { readBatch, readMessage } from './body.ts'
 import { needOf, type UpsertedMessage, upsertMessages } from './decide.ts'
@@ -26,6 +26,17 @@ import { type MessageUpsert, partIndex } from './message.ts'
 import type { StoredPart } from './part.ts'
 import { oneMessage } from './queries.ts'
 import { MOST_PARTS_BYTES, rowOf, upsertedText } from './views.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace that the request writes to, as it was found for the caller of this authentication (`authenticatedAt`), before the body was read. */
+    writesTo: { readonly trace: LocatedTrace; readonly authenticatedAt: number } | undefined
+  }
+}
+
+/** The trace that was found before the body was read. If that took so long that the caller was authenticated again, it is located again. */
+const foundBefore = ({ writesTo, authenticatedAt }: FastifyRequest): LocatedTrace | undefined =>
+  writesTo?.authenticatedAt === authenticatedAt ? writesTo.trace : undefined
 
 /** The characters of a message's event besides the message. */
 const EVENT_LENGTH = 200
@@ -114,18 +125,19 @@ const module = moduleUrl('./body-tasks', import.meta.url)
 /** The routes of messages: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
   const { traces, quotas } = service
+  app.decorateRequest('writesTo', undefined)
 
   const write = async (
     request: FastifyRequest,
     { ifRevision: expected, ...name }: Target,
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
-    const upserted = await writeLocated(service, requireCaller(request), name, (located) =>
+    const writeTo = (located: LocatedTrace) =>
       quotas.bytes.enforce(located.namespaceId, (reserve) => {
         const command = { ...upsertCommand(located, upserts, reserve), checkRevision: ifRevision(expected) }
         return service.write(traces, located.id, command, contextOf(request))
-      }),
-    )
+      })
+    const upserted = await writeLocated(service, requireCaller(request), name, writeTo, foundBefore(request))
     return { ...upserted, revision: writtenRevision(request) }
   }
 
@@ -133,7 +145,8 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
   const refuseBeforeBody = async (request: FastifyRequest) => {
     const [params, query] = [Params.safeParse(request.params), Query.safeParse(request.query)]
     if (!params.success || !query.success) return
-    await assertMayWriteTo(service, requireCaller(request), { ...params.data, ...query.data })
+    const trace = await rememberedOrLocated(service, requireCaller(request), { ...params.data, ...query.data })
+    request.writesTo = { trace, authenticatedAt: request.authenticatedAt }
   }
 
   /** The row of a message after an upsert. If the upsert has created it, no query is needed. */

@@ -5,11 +5,11 @@ import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type Json, textOf } from '../support/json.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
+import { type Branches, newBranches, newTree, type Path } from '../support/path.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
-import { count, mostFrequent, storedTitle, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
+import { storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { readEntry } from './messages.ts'
-import { newTree, type Path } from './path.ts'
 
 const id = 'pi'
 
@@ -37,43 +37,6 @@ const noteDetails = (details: Details, json: Json): void => {
   if (name !== undefined) details.name = name
 }
 
-/** Values of lines, of which each different one is kept once. */
-const newLinesByValue = () => {
-  const values: string[] = []
-  const numberOf = new Map<string, number>()
-  const lines: number[] = []
-  const numbers: number[] = []
-  return {
-    add: (line: number, value: string): void => {
-      if (!numberOf.has(value)) numberOf.set(value, values.push(value) - 1)
-      lines.push(line)
-      numbers.push(numberOf.get(value)!)
-    },
-    onPath: function* ({ isOnPath }: Path): Generator<string> {
-      for (const [index, line] of lines.entries()) if (isOnPath(line)) yield values[numbers[index]!]!
-    },
-  }
-}
-
-/** The models and prompts on all branches, because only after the last entry is it known which branch counts. */
-const newBranches = () => {
-  const [models, titles] = [newLinesByValue(), newLinesByValue()]
-  return {
-    note: (message: SessionMessage): void => {
-      const title = titleOfPrompt(message)
-      if (message.model !== undefined) models.add(message.order, message.model)
-      if (title !== undefined) titles.add(message.order, title)
-    },
-    model: (path: Path): string | undefined => {
-      const counts = new Map<string, number>()
-      for (const model of models.onPath(path)) count(counts, model)
-      return mostFrequent(counts)
-    },
-    /** The first prompt of the path, shortened. */
-    title: (path: Path): string | undefined => titles.onPath(path).next().value ?? undefined,
-  }
-}
-
 /**
  * The state of a reading. `finalPath` is the path after all lines: the first reading, which does not know it yet, notes all `branches` instead
  * of making messages.
@@ -82,7 +45,7 @@ type State = {
   readonly details: Details
   readonly path: Path
   readonly finalPath: Path | undefined
-  readonly branches: ReturnType<typeof newBranches>
+  readonly branches: Branches
   readonly calls: ToolCalls
   readonly lineId: LineIds
 }

@@ -19,8 +19,15 @@ const isoOf = (time: number | undefined): string => (time === undefined ? '' : n
 
 type Counted = Omit<Expected, 'cwdsInOrder' | 'gitBranchesInOrder'>
 
+/** A message as `expected.json` counts it: a command that the user gave is the user's. */
+const asCounted = (message: SessionMessage): SessionMessage => {
+  const isCommand = message.parts.some(({ type, content }) => type === 'text' && /^(?:\/\w|! )/.test(content.text))
+  return message.role === 'system' && isCommand ? { ...message, role: 'user' } : message
+}
+
 /** What `expected.json` counts, counted on what the parser gives. */
-export const countsOf = (session: Session, messages: readonly SessionMessage[]): Counted => {
+export const countsOf = (session: Session, given: readonly SessionMessage[]): Counted => {
+  const messages = given.map(asCounted)
   const parts = messages.flatMap((message) => message.parts)
   const tools = Object.entries(count(parts.flatMap((p) => (p.type === 'tool_call' ? p.content.toolName : []))))
   const ids = messages.map(({ externalId }) => externalId)

@@ -22,12 +22,21 @@ export type Expected = {
   readonly gitBranchesInOrder: readonly string[]
 }
 
-const folder = join(dirname(import.meta.dirname), '..', '..', '..', 'shared', 'data')
+const shared = join(dirname(import.meta.dirname), '..', '..', '..', 'shared')
+const folder = join(shared, 'data')
 
 /** The folder of recorded sessions beside the repository; undefined, said on stdout, where it is absent. */
 export const sharedData = (): string | undefined => {
   if (existsSync(join(folder, 'expected.json'))) return folder
   process.stdout.write(`skipped: no recorded sessions in ${folder}\n`)
+  return undefined
+}
+
+/** The folder with sessions that the real programs wrote, beside the repository; undefined, said on stdout, where it is absent. */
+export const sessionsOfPrograms = (): string | undefined => {
+  const programs = join(shared, 'agents-today')
+  if (existsSync(programs)) return programs
+  process.stdout.write(`skipped: no sessions of the real programs in ${programs}\n`)
   return undefined
 }
 

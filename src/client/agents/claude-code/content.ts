@@ -1,9 +1,11 @@
 import type { Part } from '../agent.ts'
+import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
 import {
   argsOf,
   blocksOf,
   callPart,
+  type Draft,
   errorPart,
   isMedia,
   outputOfBlocks,
@@ -13,55 +15,6 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
-
-/** The beginnings of texts that the CLI inserts into user messages (README, rule 5). */
-const INJECTED = [
-  '<local-command-caveat>',
-  '<local-command-stdout>',
-  '<local-command-stderr>',
-  '<bash-stdout>',
-  '<bash-stderr>',
-  '<system-reminder>',
-  '<task-notification>',
-  '[Request interrupted',
-  'Stop hook feedback:',
-]
-/** Elements that IDEs put in front of what the user typed. */
-const IDE_TAGS = ['ide_opened_file', 'ide_selection']
-
-/** The trimmed content of the first `<tag>…</tag>`. */
-const element = (text: string, tag: string): string | undefined => {
-  const start = text.indexOf(`<${tag}>`)
-  const end = start === -1 ? -1 : text.indexOf(`</${tag}>`, start)
-  return end === -1 ? undefined : text.slice(start + tag.length + 2, end).trim()
-}
-
-const withoutIdeElements = (text: string): string => {
-  for (let rest = text; ;) {
-    const trimmed = rest.trimStart()
-    const tag = IDE_TAGS.find((name) => trimmed.startsWith(`<${name}>`))
-    const end = tag ? trimmed.indexOf(`</${tag}>`) : -1
-    if (!tag || end === -1) return rest
-    rest = trimmed.slice(end + tag.length + 3).trimStart()
-  }
-}
-
-const slashCommand = (text: string): string | undefined => {
-  const name = element(text, 'command-name') || element(text, 'command-message')
-  return name && [`/${name.replace(/^\//, '')}`, element(text, 'command-args')].filter(Boolean).join(' ')
-}
-
-/**
- * The text that the user typed in one text block of a user line; undefined if the CLI wrote all of it. A slash command
- * becomes `/name args` (README, rule 5).
- */
-export const typedText = (block: string): string | undefined => {
-  const text = withoutIdeElements(block)
-  const start = text.trimStart()
-  if (start === '' || INJECTED.some((prefix) => start.startsWith(prefix))) return undefined
-  if (start.startsWith('<command-name>') || start.startsWith('<command-message>')) return slashCommand(start) ?? text
-  return text
-}
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 
@@ -119,18 +72,18 @@ export type UserContext = { readonly calls: ToolCalls; readonly wholeOutput: (ou
 const outputOf = (content: unknown): string =>
   outputOfBlocks(content, (block) => `[${[block['type'], block['tool_name']].filter(textOf).join(' ')}]`)
 
-const partsOfUser = (block: Json, { calls, wholeOutput }: UserContext): readonly Part[] => {
+const partsOfUser = (block: Json, { calls, wholeOutput }: UserContext): readonly PartOrSaid[] => {
   if (block['type'] === 'tool_result') {
     const call = calls.findForResult(block['tool_use_id'])
     return [resultPart(call, wholeOutput(outputOf(block['content'])), block['is_error'] === true)]
   }
-  if (isMedia(block)) return textPart(placeholder(block))
-  return block['type'] === 'text' && typeof block['text'] === 'string' ? textPart(typedText(block['text'])) : []
+  if (isMedia(block)) return [{ is: 'typed', text: placeholder(block) }]
+  return block['type'] === 'text' && typeof block['text'] === 'string' ? saidIn(block['text']) : []
 }
 
-/** The parts of a user line: what the user typed, and results of tools (README, rule 5). */
-export const userParts = (content: unknown, context: UserContext): readonly Part[] =>
-  blocksOf(content).flatMap((block) => partsOfUser(block, context))
+/** The draft of a user line: what the user typed, results of tools, or what the CLI put there (README, rule 5). */
+export const userDraft = (content: unknown, context: UserContext): Draft =>
+  draftOfSaid(blocksOf(content).flatMap((block) => partsOfUser(block, context)))
 
 /** The part of a compaction's summary. */
 export const summaryParts = (content: unknown): readonly Part[] => textPart(textOfBlocks(blocksOf(content)))

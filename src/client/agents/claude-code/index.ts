@@ -116,7 +116,7 @@ const parser: LineParser<State> = {
 export const claudeCode: Agent = {
   id,
   name: 'Claude Code',
-  version: 2,
+  version: 3,
   roots: sessionFolders,
   skipsFolder,
   isSessionFile,

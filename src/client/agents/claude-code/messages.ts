@@ -12,7 +12,7 @@ import {
   summaryParts,
   systemParts,
   type UserContext,
-  userParts,
+  userDraft,
 } from './content.ts'
 
 /** A message that is being put together. */
@@ -32,14 +32,14 @@ export const draftOf = (json: Json, context: UserContext): Draft | undefined => 
       const { content } = messageOf(json)
       return json['isCompactSummary'] === true
         ? { role: 'system', parts: summaryParts(content) }
-        : { role: 'user', parts: userParts(content, context) }
+        : userDraft(content, context)
     }
     case 'system':
       return { role: 'system', parts: systemParts(json) }
     case 'attachment': {
       const attachment = objectOf(json['attachment'])
       const typed = attachment['type'] === 'queued_command' && attachment['isMeta'] !== true && json['isMeta'] !== true
-      return typed ? { role: 'user', parts: userParts(attachment['prompt'], context) } : undefined
+      return typed ? userDraft(attachment['prompt'], context) : undefined
     }
     default:
       return undefined

@@ -3,8 +3,9 @@ import { acceptedId } from '../support/external-ids.ts'
 import { type Json, textOf } from '../support/json.ts'
 import type { Described } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
+import type { Draft } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
-import { count, mostFrequent, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
+import { count, mostFrequent, newPromptTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { draftOf } from './messages.ts'
 
 /** `leaf` is the id of the message that a summary ends with. */
@@ -49,10 +50,8 @@ const parentOf = (path: string, sessionIds: ReadonlyMap<string, number>): string
   return parent === undefined || parent === basename(path, '.jsonl') ? undefined : acceptedId(parent, 'session')
 }
 
-const promptOf = (json: Json): string | undefined => {
-  const message = draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })
-  return message && titleOfPrompt(message)
-}
+const messageIn = (json: Json): Draft | undefined =>
+  draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })
 
 /** Collects the data for the id and the fields of the trace from lines (README, rules 9 and 10). */
 export const newOutline = () => {
@@ -61,7 +60,7 @@ export const newOutline = () => {
   const titles = newTitles()
   let projectPath: string | undefined
   let gitBranch: string | undefined
-  let prompt: string | undefined
+  const prompt = newPromptTitle()
   return {
     /** `model` is given with the first line of an answer that has it, so that each answer counts once. */
     note: ({ json }: ObjectLine, model: string | undefined): void => {
@@ -71,13 +70,14 @@ export const newOutline = () => {
       gitBranch = textOf(json['gitBranch']) ?? gitBranch
       if (model !== undefined) count(models, model)
       titles.note(json)
-      prompt ??= promptOf(json)
+      const message = messageIn(json)
+      if (message) prompt.note(message)
     },
     /** `isOwn` says whether an id is that of one of the file's lines. */
     describe: (agentId: string, path: string, isOwn: (uuid: string) => boolean): Described => ({
       externalId: externalIdOf(path, sessionIds),
       trace: traceFieldsOf(agentId, {
-        title: titles.best(isOwn) ?? prompt,
+        title: titles.best(isOwn) ?? prompt.best(),
         projectPath,
         model: mostFrequent(models),
         gitBranch,

@@ -8,7 +8,7 @@ import type { ObjectLine } from '../support/lines.ts'
 import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
-import { newOutline, type Outline, storedTitle, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
+import { newOutline, newPromptTitle, type Outline, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
@@ -76,12 +76,12 @@ const takenBack = ({ type, num_turns: count }: Json): number =>
 const newTurns = (references: References) => {
   const starts: number[] = []
   const undone: { readonly from: number; readonly to: number }[] = []
-  let title: string | undefined
+  let title = newPromptTitle()
   return {
     notePrompt: (message: SessionMessage): void => {
+      title.note(message)
       if (message.role !== 'user' || !message.parts.some(({ type }) => type === 'text')) return
       starts.push(message.order)
-      title ??= titleOfPrompt(message)
     },
     noteEvent: (payload: Json, line: number): void => {
       const count = takenBack(payload)
@@ -91,11 +91,11 @@ const newTurns = (references: References) => {
         undone.push({ from, to: line })
         references.add(line, from)
       }
-      if (starts.length === 0) title = undefined
+      if (starts.length === 0) title = newPromptTitle()
     },
     isUndone: (line: number): boolean => undone.some(({ from, to }) => from <= line && line < to),
     /** The first prompt, shortened. */
-    title: () => title,
+    title: (): string | undefined => title.best(),
   }
 }
 type Turns = ReturnType<typeof newTurns>
@@ -181,7 +181,7 @@ const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"sess
 export const codex: Agent = {
   id,
   name: 'Codex',
-  version: 2,
+  version: 3,
   roots: (env, home) => SESSION_FOLDERS.map((folder) => join(env['CODEX_HOME'] || join(home, '.codex'), folder)),
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],

@@ -1,10 +1,11 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
+import { draftOfSaid } from '../support/injected.ts'
 import { isObject, type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { blocksOf, type Draft, errorPart, newMessage, textPart, thinkingPart } from '../support/parts.ts'
 import { agentMessageParts, blockText, type Context, itemCallPart, itemResultPart, servedCallPart } from './content.ts'
-import { typedTexts, type UserText } from './injected.ts'
+import { saidByUser, type UserText } from './injected.ts'
 
 /** The type of a response item (README, rule 2). */
 const typeOf = ({ type, role, content }: Json): unknown =>
@@ -28,8 +29,9 @@ const message = (payload: Json): Draft | undefined => {
   const { role } = payload
   if (role !== 'user' && role !== 'assistant') return undefined
   const texts = textsOf(payload)
-  const kept = role === 'user' ? typedTexts(texts) : texts.map(({ text }) => text)
-  return { role, parts: kept.flatMap(textPart) }
+  return role === 'user'
+    ? draftOfSaid(saidByUser(texts))
+    : { role, parts: texts.map(({ text }) => text).flatMap(textPart) }
 }
 
 const summaryOf = ({ summary }: Json): string =>

@@ -66,7 +66,7 @@ const isRecognised = (json: Json): boolean =>
 export const copilotCli: Agent = {
   id,
   name: 'Copilot CLI',
-  version: 2,
+  version: 3,
   roots: (env, home) => [join(env['COPILOT_HOME'] || join(home, '.copilot'), ROOT)],
   isSessionFile,
   extensions: ['.jsonl'],

@@ -1,18 +1,20 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
+import { draftOfSaid, type PartOrSaid } from '../support/injected.ts'
 import { type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
 import { dataUrlPlaceholder, mediaPlaceholder } from '../support/media.ts'
 import {
   argsWithoutBinary,
   blocksOf,
   callPart,
+  type Draft,
   outputOfValue,
   resultPart,
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
-import { isTyped, typedText } from './transcript-messages.ts'
+import { isTyped, saidByUser } from './transcript-messages.ts'
 
 /** A message as it is stored. `id` is unique in its session, `order` its place there. */
 type StoreMessage = { readonly id: string; readonly order: number; readonly json: Json }
@@ -44,15 +46,16 @@ const resultOf = (block: Json, calls: ToolCalls, isNoted: boolean): Part => {
 }
 
 /** What the user typed. Where one text has the tag of typed text, Cursor has added all others. */
-const partsOfUser = ({ content }: Json): readonly Part[] => {
+const draftOfUser = ({ content }: Json): Draft => {
   const blocks = blocksOf(content)
   const hasTag = blocks.some(({ text }) => typeof text === 'string' && isTyped(text))
-  return blocks.flatMap((block) => {
+  const said = blocks.flatMap((block): readonly PartOrSaid[] => {
     const { type, text } = block
     if (type === 'image' || type === 'file') return mediaPart(block)
     if (type !== 'text' || typeof text !== 'string') return []
-    return hasTag && !isTyped(text) ? [] : textPart(typedText(text))
+    return hasTag && !isTyped(text) ? [] : saidByUser(text)
   })
+  return draftOfSaid(said)
 }
 
 const partsOfAnswer = ({ content }: Json, id: string, calls: ToolCalls): readonly Part[] => {
@@ -87,7 +90,7 @@ const contentOf = (
     case 'user':
       if (addedTo(json)['isSummary'] === true)
         return { role: 'system', parts: blocksOf(json['content']).flatMap(({ text }) => textPart(text)) }
-      return { role: 'user', parts: partsOfUser(json) }
+      return draftOfUser(json)
     case 'assistant': {
       const model = modelOf(json)
       return { role: 'assistant', parts: partsOfAnswer(json, id, calls), ...(model === undefined ? {} : { model }) }

@@ -1,12 +1,14 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId, newLineIds } from '../support/external-ids.ts'
 import { newHashedMap } from '../support/hashed-map.ts'
+import { draftOfSaid, type PartOrSaid, type Said, saidIn } from '../support/injected.ts'
 import { isObject, type Json, objectOf, textOf } from '../support/json.ts'
 import { type ObjectLine, textLines } from '../support/lines.ts'
 import {
   argsWithoutBinary,
   blocksOf,
   callPart,
+  type Draft,
   newMessage,
   outputOfBlocks,
   outputOfValue,
@@ -22,12 +24,12 @@ const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 /** Whether a text has the tag of what the user typed. */
 export const isTyped = (text: string): boolean => text.includes(OPEN)
 
-/** The part of a text that the user typed (README, rule 6). */
-export const typedText = (text: string): string | undefined => {
+/** What a text of the user says: where it has the tag, the part in it was typed (README, rule 6). */
+export const saidByUser = (text: string): readonly Said[] => {
   const start = text.indexOf(OPEN)
-  if (start === -1) return text.trimStart().startsWith('<user_info>') ? undefined : text
+  if (start === -1) return saidIn(text, 'cursor')
   const end = text.indexOf(CLOSE, start)
-  return text.slice(start + OPEN.length, end === -1 ? undefined : end).trim()
+  return [{ is: 'typed', text: text.slice(start + OPEN.length, end === -1 ? undefined : end).trim() }]
 }
 
 /** Whether a line has the form of a message, or of the end of a turn. */
@@ -50,10 +52,10 @@ const resultOf = (block: Json, { calls, callIds }: Reading): Part => {
   return resultPart(call, outputOfBlocks(block['content'], outputOfValue), hasFailed)
 }
 
-const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string): readonly Part[] => {
+const partsOf = (block: Json, role: string, reading: Reading, fallbackId: string): readonly PartOrSaid[] => {
   switch (block['type']) {
     case 'text':
-      return textPart(role === 'user' && typeof block['text'] === 'string' ? typedText(block['text']) : block['text'])
+      return role === 'user' && typeof block['text'] === 'string' ? saidByUser(block['text']) : textPart(block['text'])
     case 'thinking':
       return thinkingPart(block['thinking'])
     case 'tool_use':
@@ -78,11 +80,18 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
   const { role, message, model } = json
   if (role !== 'user' && role !== 'assistant') return undefined
   const externalId = reading.lineId(text)
-  const parts: Part[] = []
+  const all: PartOrSaid[] = []
   for (const block of blocksOf(objectOf(message)['content']))
-    parts.push(...partsOf(block, role, reading, `${externalId}-call-${parts.length + 1}`))
-  if (parts.length === 0) return undefined
-  return newMessage({ externalId, role, model: role === 'assistant' ? textOf(model) : undefined, order, parts })
+    all.push(...partsOf(block, role, reading, `${externalId}-call-${all.length + 1}`))
+  const draft = draftOfSaid(all)
+  if (draft.parts.length === 0) return undefined
+  return newMessage({
+    externalId,
+    role: role === 'user' ? draft.role : role,
+    model: role === 'assistant' ? textOf(model) : undefined,
+    order,
+    parts: draft.parts,
+  })
 }
 
 /** The messages of a transcript in plain text. */
@@ -94,8 +103,8 @@ export async function* messagesOfText(path: string, size: number): AsyncGenerato
     const { role, order, lines } = open
     const externalId = idOf(`${role} ${lines.find((line) => line.trim() !== '') ?? ''}`)
     const text = lines.join('\n').trim()
-    const parts = textPart(role === 'user' ? typedText(text) : text)
-    if (parts.length > 0) yield { externalId, role, order, parts }
+    const draft: Draft = role === 'user' ? draftOfSaid(saidByUser(text)) : { role, parts: textPart(text) }
+    if (draft.parts.length > 0) yield { externalId, role: draft.role, order, parts: draft.parts }
   }
   let order = 0
   for await (const text of textLines(path, size)) {

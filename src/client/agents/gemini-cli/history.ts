@@ -2,13 +2,13 @@ import { digest } from '../../digest.ts'
 import { isObject, type Json } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { withoutBinary } from '../support/media.ts'
-import { count } from '../support/trace-fields.ts'
+import { count, type PromptTitle } from '../support/trace-fields.ts'
 
 /** A message in a line: `index` is its place in the line's list of messages, undefined if it has a line of its own. */
 type Found = { readonly id: string; readonly json: Json; readonly index?: number }
 
 /** What the trace needs of a message: the model of an answer, or the title from a prompt. */
-export type Note = { readonly model?: string | undefined; readonly title?: string | undefined }
+export type Note = { readonly model?: string | undefined; readonly prompt?: PromptTitle | undefined }
 
 /** The place of the last version of a message, and its order among the messages of the session. */
 type Place = {
@@ -88,5 +88,6 @@ export const summaryOf = ({ places }: History) => {
   const inOrder = [...places.values()].sort((a, b) => a.order - b.order)
   const models = new Map<string, number>()
   for (const { note } of inOrder) if (note.model !== undefined) count(models, note.model)
-  return { models, title: inOrder.find(({ note }) => note.title !== undefined)?.note.title }
+  const prompts = inOrder.flatMap(({ note }) => note.prompt ?? [])
+  return { models, title: (prompts.find(({ isWeak }) => !isWeak) ?? prompts[0])?.title }
 }

@@ -46,7 +46,7 @@ type State = {
 const noteOf = (message: Json): Note => {
   if (message['type'] === 'gemini') return { model: textOf(message['model']) }
   const draft = message['type'] === 'user' ? draftOf(message, '') : undefined
-  return draft ? { title: titleOfPrompt(draft) } : {}
+  return draft ? { prompt: titleOfPrompt(draft) } : {}
 }
 
 const start = ({ ahead }: Start<State>): State => ({ ahead, history: newHistory(), metadata: {} })
@@ -126,7 +126,7 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const geminiCli: Agent = {
   id,
   name: 'Gemini CLI',
-  version: 2,
+  version: 3,
   roots: (env, home) => [join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'tmp')],
   skipsFolder: (path) => path.split(sep).length === 2 && basename(path) !== 'chats',
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),

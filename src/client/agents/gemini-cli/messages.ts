@@ -1,6 +1,7 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { contentParts, contentText, resultText } from '../support/gemini-content.ts'
+import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { argsWithoutBinary, callWithResult, type Draft, errorPart, newMessage, thinkingPart } from '../support/parts.ts'
@@ -24,16 +25,20 @@ const answerParts = (message: Json, id: string): readonly Part[] => [
   ...objectsIn(message['toolCalls']).flatMap((call, index) => toolParts(call, `${id}-call-${index + 1}`)),
 ]
 
-const typedParts = ({ displayContent, content }: Json): readonly Part[] => {
-  const parts = contentParts(displayContent)
-  return parts.length > 0 ? parts : contentParts(content)
+const saidInPart = (part: Part): readonly PartOrSaid[] =>
+  part.type === 'text' ? saidIn(part.content.text, 'gemini-cli') : [part]
+
+const userDraft = ({ displayContent, content }: Json): Draft => {
+  const shown = contentParts(displayContent)
+  const parts = shown.length > 0 ? shown : contentParts(content)
+  return draftOfSaid(parts.flatMap(saidInPart))
 }
 
 /** The draft of a message with this externalId; undefined for unknown types (README, rule 5). */
 export const draftOf = (message: Json, id: string): Draft | undefined => {
   switch (message['type']) {
     case 'user':
-      return { role: 'user', parts: typedParts(message) }
+      return userDraft(message)
     case 'gemini':
       return { role: 'assistant', parts: answerParts(message, id) }
     case 'info':

@@ -110,7 +110,7 @@ const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
 export const pi: Agent = {
   id,
   name: 'pi',
-  version: 2,
+  version: 3,
   roots: (env, home) => {
     const agentDir = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent')
     const other = env['PI_CODING_AGENT_SESSION_DIR']

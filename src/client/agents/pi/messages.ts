@@ -1,5 +1,6 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
+import { draftOfSaid, type Said, saidIn } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { mediaPlaceholder, withoutBase64 } from '../support/media.ts'
@@ -27,14 +28,15 @@ const textsOf = (content: unknown): readonly string[] => blocksOf(content).flatM
 
 const skill = /^\s*<skill name="([^"\n]+)"[^>]*>.*<\/skill>\s*/s
 
-/** What the user typed: the text of a skill is replaced by the command that has loaded it (README, rule 3). */
-const typedText = (text: string): string => {
+/** What a text of the user says: the text of a skill is replaced by the command that has loaded it (README, rule 3). */
+const saidByUser = (text: string): readonly Said[] => {
   const found = skill.exec(text)
-  return found ? `/skill:${found[1]} ${text.slice(found[0].length)}`.trim() : text
+  if (!found) return saidIn(text, 'pi')
+  return [{ is: 'typed', text: `/skill:${found[1]} ${text.slice(found[0].length)}`.trim() }]
 }
 
-/** The parts of what the user typed. */
-const userParts = (content: unknown): readonly Part[] => textsOf(content).map(typedText).flatMap(textPart)
+/** The draft of what the user typed. */
+const userDraft = (content: unknown): Draft => draftOfSaid(textsOf(content).flatMap(saidByUser))
 
 const answerBlock = (block: Json, calls: ToolCalls, fallbackId: string): readonly Part[] => {
   switch (block['type']) {
@@ -69,10 +71,10 @@ const toolResultPart = ({ toolCallId, toolName: named, content, isError }: Json,
   return resultPart({ callId, toolName: textOf(named) ?? toolName }, output, isError === true)
 }
 
-/** The part of a command that the user ran (README, rule 5). */
+/** The part of a command that the user ran, in the same form in all agents (README, rule 5). */
 const bashParts = ({ command, output }: Json): readonly Part[] => {
   const typed = textOf(command)
-  return textPart([typed === undefined ? undefined : `$ ${typed}`, textOf(output)].filter(Boolean).join('\n'))
+  return textPart([typed === undefined ? undefined : `! ${typed}`, textOf(output)].filter(Boolean).join('\n'))
 }
 
 const messageOf = (json: Json): Json => objectOf(json['message'])
@@ -83,13 +85,13 @@ const summary = (value: unknown): Draft => ({ role: 'system', parts: textPart(va
 const messageDraft = (message: Json, calls: ToolCalls, messageId: () => string): Draft | undefined => {
   switch (message['role']) {
     case 'user':
-      return { role: 'user', parts: userParts(message['content']) }
+      return userDraft(message['content'])
     case 'assistant':
       return { role: 'assistant', parts: answerParts(message, calls, messageId) }
     case 'toolResult':
       return { role: 'user', parts: [toolResultPart(message, calls)] }
     case 'bashExecution':
-      return { role: 'user', parts: bashParts(message) }
+      return { role: 'system', parts: bashParts(message) }
     case 'branchSummary':
     case 'compactionSummary':
       return summary(message['summary'])

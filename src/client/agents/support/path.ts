@@ -83,12 +83,12 @@ const newLinesByValue = () => {
 
 /** The models and prompts on all branches, because only after the last entry is it known which branch counts. */
 export const newBranches = () => {
-  const [models, titles] = [newLinesByValue(), newLinesByValue()]
+  const [models, titles, weakTitles] = [newLinesByValue(), newLinesByValue(), newLinesByValue()]
   return {
     note: (message: SessionMessage): void => {
-      const title = titleOfPrompt(message)
+      const found = titleOfPrompt(message)
       if (message.model !== undefined) models.add(message.order, message.model)
-      if (title !== undefined) titles.add(message.order, title)
+      if (found) (found.isWeak ? weakTitles : titles).add(message.order, found.title)
     },
     model: (path: Path): string | undefined => {
       const counts = new Map<string, number>()
@@ -96,7 +96,8 @@ export const newBranches = () => {
       return mostFrequent(counts)
     },
     /** The first prompt of the path, shortened. */
-    title: (path: Path): string | undefined => titles.onPath(path).next().value ?? undefined,
+    title: (path: Path): string | undefined =>
+      titles.onPath(path).next().value ?? weakTitles.onPath(path).next().value ?? undefined,
   }
 }
 export type Branches = ReturnType<typeof newBranches>

@@ -13,10 +13,47 @@ export const titleOf = (prompt: string): string => {
   return `${end > 0 ? cut.slice(0, end) : [...cut].slice(0, -1).join('')}…`
 }
 
-/** The title that a message would give its session; undefined for all messages but prompts. */
-export const titleOfPrompt = ({ role, parts }: Pick<SessionMessage, 'role' | 'parts'>): string | undefined => {
-  const prompt = role === 'user' ? parts.find(({ type }) => type === 'text') : undefined
-  return prompt?.type === 'text' ? titleOf(prompt.content.text) : undefined
+/** A title from a message. One that `isWeak` names a command or an image, and is taken only where no prompt says more. */
+export type PromptTitle = { readonly title: string; readonly isWeak: boolean }
+
+/** Whole texts that replace an image or a file (`media.ts`). */
+const isPlaceholder = (text: string): boolean =>
+  /^\[(?:image|audio|video|document|data|file|blob|directory|attachment)\b[^\]\n]*\]$/i.test(text.trim())
+
+/** What some programs write into a prompt where an image was pasted. */
+const pasted = /^(?:\[(?:Image|Pasted text) #\d+[^\]\n]*\]\s*)+/i
+
+/** A command of an agent without arguments: not a path, which has another slash. */
+const isCommand = (text: string): boolean => /^\/[\w:.-]+$/.test(text.trim())
+
+/** The title that a message would give its session; undefined for all messages but prompts and commands. */
+export const titleOfPrompt = ({ role, parts }: Pick<SessionMessage, 'role' | 'parts'>): PromptTitle | undefined => {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.content.text] : []))
+  if (role === 'system') {
+    const command = texts.find((text) => /^(?:\/[\w:.-]+(?:\s|$)|! )/.test(text))
+    return command === undefined ? undefined : { title: titleOf(command.split('\n')[0]!), isWeak: true }
+  }
+  const [first] = texts
+  if (role !== 'user' || first === undefined) return undefined
+  const typed = texts.map((text) => text.replace(pasted, '')).find((text) => text.trim() !== '' && !isPlaceholder(text))
+  return typed === undefined
+    ? { title: titleOf(first), isWeak: true }
+    : { title: titleOf(typed), isWeak: isCommand(typed) }
+}
+
+/** Collects the title of a session: the first prompt's, else that of a command or an image. */
+export const newPromptTitle = () => {
+  let strong: string | undefined
+  let weak: string | undefined
+  return {
+    note: (message: Pick<SessionMessage, 'role' | 'parts'>): void => {
+      if (strong !== undefined) return
+      const found = titleOfPrompt(message)
+      if (found?.isWeak === false) strong = found.title
+      else weak ??= found?.title
+    },
+    best: (): string | undefined => strong ?? weak,
+  }
 }
 
 /** A title that the agent has stored; undefined if it is blank, or the default title that every new session has. */
@@ -40,14 +77,14 @@ export const mostFrequent = (counts: ReadonlyMap<string, number>): string | unde
 /** Collects the trace's title and model from the messages, in case the agent has not stored better ones. */
 export const newOutline = () => {
   const models = new Map<string, number>()
-  let title: string | undefined
+  const title = newPromptTitle()
   return {
     note: (message: SessionMessage): void => {
       if (message.model !== undefined) count(models, message.model)
-      title ??= titleOfPrompt(message)
+      title.note(message)
     },
     /** The first prompt, shortened. */
-    title: () => title,
+    title: title.best,
     /** The model of most messages. */
     model: () => mostFrequent(models),
   }

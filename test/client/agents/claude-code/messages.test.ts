@@ -127,7 +127,7 @@ test('progress, snapshots, queue operations and unknown types are skipped (rule 
 
 test('a queued prompt is a user message, filtered like any other (rule 7)', async () => {
   const queued = (prompt: unknown) => line({ type: 'attachment', attachment: { type: 'queued_command', prompt } })
-  const found = await messages(queued('do this too'), queued([text('and this')]), queued('<task-notification>x'))
+  const found = await messages(queued('do this too'), queued([text('and this')]), queued('<system-reminder>x'))
   assert.equal(
     found.map(({ role, parts }) => [role, parts[0]?.content]),
     [

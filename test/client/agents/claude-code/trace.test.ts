@@ -1,7 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claudeCode } from '../../../../src/client/agents/claude-code/index.ts'
-import { typedText } from '../../../../src/client/agents/claude-code/content.ts'
 import { titleOf } from '../../../../src/client/agents/support/trace-fields.ts'
 import { readSession } from '../../support/read-session.ts'
 import { answerLine, line, text, userLine, writeSession } from '../../support/session-file.ts'
@@ -92,30 +91,5 @@ test('sessions are searched in the folders of Claude Code', () => {
   for (const folder of ['a', 'a/b/local_c', 'a/b/local_c/.claude', 'a/b/local_c/.claude/projects', '-w/s/subagents'])
     assert.is(claudeCode.skipsFolder?.(folder), false, folder)
 })
-
-const filtered: readonly (readonly [string, string | undefined])[] = [
-  ['<ide_opened_file>a</ide_opened_file>', undefined],
-  ['<ide_selection>a</ide_selection>\n<ide_opened_file>b</ide_opened_file> do it', 'do it'],
-  ['<ide_selection>never closed', '<ide_selection>never closed'],
-  ['<ide_selection>a</ide_selection>\n<system-reminder>b', undefined],
-  ['<local-command-caveat>x', undefined],
-  ['<local-command-stdout>x', undefined],
-  ['<local-command-stderr>x', undefined],
-  ['<bash-stdout>x', undefined],
-  ['<bash-stderr>x', undefined],
-  ['<task-notification>x', undefined],
-  ['[Request interrupted by user]', undefined],
-  ['Stop hook feedback:\nno', undefined],
-  ['say <system-reminder>', 'say <system-reminder>'],
-  ['<command-name>/exit</command-name>\n <command-args></command-args>', '/exit'],
-  ['<command-message>init is running</command-message>\n<command-name>init</command-name>', '/init'],
-  ['<command-name>/fix</command-name><command-args> the bug\n</command-args>', '/fix the bug'],
-  ['<command-message>only</command-message>', '/only'],
-  [' \n', undefined],
-  ['  plain ', '  plain '],
-]
-for (const [block, typed] of filtered)
-  test(`in the prompt ${JSON.stringify(block)} the text typed by the user is ${JSON.stringify(typed)}`, () =>
-    assert.is(typedText(block), typed))
 
 test.run()

@@ -111,7 +111,6 @@ test('text after inserted blocks, and unknown elements, are kept as typed by the
     '<project>\n  <a/>\n</project>',
     '<not_closed> is a tag',
     'Use <app-context>x</app-context>',
-    '<user_shell_command>\n<command>ls</command>\n</user_shell_command>',
   ])
     assert.equal(await typedOf(typed), [typed])
 })

@@ -131,8 +131,8 @@ test('a command run by the user is one text part (rule 5)', async () => {
   assert.equal(
     found.map(({ role, parts }) => [role, parts]),
     [
-      ['user', [{ type: 'text', content: { text: '$ ls\na.ts\n' } }]],
-      ['user', [{ type: 'text', content: { text: '$ true' } }]],
+      ['system', [{ type: 'text', content: { text: '! ls\na.ts\n' } }]],
+      ['system', [{ type: 'text', content: { text: '! true' } }]],
     ],
   )
 })

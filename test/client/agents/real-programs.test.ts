@@ -1,0 +1,68 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { SessionMessage } from '../../../src/client/agents/agent.ts'
+import { agents } from '../../../src/client/agents/index.ts'
+import { findSessionFiles } from '../../../src/client/agents/session-files.ts'
+import { factOf, factsIn } from '../../../src/server/trace/messages/facts.ts'
+import { ShapeSoFar } from '../../../src/server/trace/shape.ts'
+import { readSessions } from '../support/read-session.ts'
+import { sessionsOfPrograms } from '../support/shared-data.ts'
+
+const test = suite('sessions that the real programs wrote')
+
+/** What happened in one session, known from the provider that the program talked to. */
+type Happened = {
+  readonly prompts: number
+  readonly calls: number
+  readonly failed: number
+  readonly errors?: number
+}
+
+const happenedIn = (folder: string): readonly Happened[] =>
+  (JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as { readonly happened: readonly Happened[] })
+    .happened
+
+/** What the service counts in a session, and how many errors there are. */
+const countsOf = (messages: readonly SessionMessage[]): Required<Happened> => {
+  const shape = new ShapeSoFar()
+  for (const { role, parts } of messages)
+    shape.add({ isOfUser: role === 'user', hasText: false, facts: factsIn(parts.map((part) => factOf(part, ''))) })
+  const { prompts, calls, failed } = shape.shape()
+  const errors = messages.flatMap(({ parts }) => parts).filter(({ type }) => type === 'error').length
+  return { prompts, calls, failed, errors }
+}
+
+const inOrder = (counts: readonly Required<Happened>[]): readonly string[] =>
+  counts.map(({ prompts, calls, failed, errors }) => JSON.stringify({ prompts, calls, failed, errors })).sort()
+
+/** What the parsers do not read as it happened yet. */
+const notYet = /^(?:qwen\/.*|codex\/task|gemini-cli\/(?:compact|fail|resume-synced))$/
+
+const programs = sessionsOfPrograms()
+if (programs === undefined) test.skip('no sessions of the real programs beside the repository')
+
+for (const expected of programs === undefined ? [] : globSync('*/*/expected.json', { cwd: programs }).sort()) {
+  const situation = dirname(expected)
+  const folder = join(programs!, situation)
+  const home = join(folder, 'home')
+  if (!existsSync(home) || notYet.test(situation)) continue
+
+  test(`${situation}: prompts, calls, failed calls and errors are those that happened`, async () => {
+    const files = await findSessionFiles(agents, [], { env: {}, home }, (path, message) => {
+      throw new Error(`${path}: ${message}`)
+    })
+    const read = (await Promise.all(files.map(({ path, agent }) => readSessions(path, agent)))).flat()
+    assert.equal(
+      inOrder(read.map(({ messages }) => countsOf(messages))),
+      inOrder(happenedIn(folder).map((one) => ({ errors: 0, ...one }))),
+    )
+    for (const { session } of read) {
+      assert.ok(session.trace.title, 'a session has a title')
+      assert.not.match(session.trace.title!, /^(?:<|\/|\[image)/)
+    }
+  })
+}
+
+test.run()

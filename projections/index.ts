@@ -58,7 +58,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 17,
+  version: 18,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.

@@ -20,7 +20,16 @@ type Fact = readonly [name: string, value: string | undefined]
 
 /** The facts of the head, in order, by the field that says them; none for a field that another line says, or that is left out. */
 const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
-  const { externalId, namespace, visibility, messageCount = 0, createdAt, agentId, parentExternalId } = trace
+  const {
+    externalId,
+    namespace,
+    visibility,
+    messageCount = 0,
+    createdAt,
+    agentId,
+    parentExternalId,
+    parentKind,
+  } = trace
   const {
     projectName,
     projectPath,
@@ -43,7 +52,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     gitBranch: [['branch', gitBranch]],
     agentId: [['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`]],
     messageCount: [['messages', String(messageCount)]],
-    parentExternalId: [['part of', parentExternalId]],
+    parentExternalId: [[parentKind === undefined || parentKind === 'call' ? 'part of' : 'continues', parentExternalId]],
     startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
     endedAt: [['took', Number.isNaN(lasted) ? undefined : elapsedText(lasted)]],
     createdAt: [['created', shortTime(createdAt)]],
@@ -60,6 +69,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     gitRemoteUrl: [],
     gitRef: [],
     parentCallId: [],
+    parentKind: [],
     ai_summary: [],
     summaryMessageCount: [],
     messageTypeCounts: [],

@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { Key, LongText, ShortText } from './parameters.ts'
 
+/** How a trace comes from another one. */
+export const parentKinds = ['call', 'fork', 'resume'] as const
+export type ParentKind = (typeof parentKinds)[number]
+
 type Definition = {
   /** Its schema in requests; absent if clients cannot give it. */
   readonly given?: z.ZodString
@@ -53,13 +57,25 @@ const traceTexts = {
   parentExternalId: {
     given: Key,
     description:
-      'The `externalId` of the trace that started this one, in the same namespace, if this is the trace of a sub-agent; the other trace need not exist',
+      'The `externalId` of the trace that this one comes from, in the same namespace: that which started it, if this is the trace of a sub-agent, or that whose conversation it continues; the other trace need not exist',
     examples: ['my-earlier-session'],
   },
   parentCallId: {
     given: ShortText,
     description: 'The id of the tool call, in that trace, that started this one',
     examples: ['call-1'],
+  },
+  parentKind: {
+    given: z
+      .string()
+      .refine((kind) => (parentKinds as readonly string[]).includes(kind), {
+        error: `must be one of ${parentKinds.join(', ')}`,
+      })
+      .meta({ enum: [...parentKinds] }),
+    description:
+      'How it comes from that trace: `call`, as a sub-agent that was started by a tool call; `fork`, as a conversation that goes on elsewhere; ' +
+      '`resume`, as one that was written anew by `tracebook resume`. Absent means `call`',
+    examples: ['fork'],
   },
 } as const satisfies Readonly<Record<string, Definition>>
 
@@ -87,6 +103,7 @@ export const listedNames = [
   'gitBranch',
   'parentExternalId',
   'parentCallId',
+  'parentKind',
 ] as const satisfies readonly TextName[]
 type DetailName = Exclude<TextName, (typeof listedNames)[number]>
 export const detailNames = textNames.filter(

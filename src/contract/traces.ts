@@ -184,7 +184,7 @@ export const traces = {
     tag: 'traces',
     summary: 'List the traces that a trace has started, newest first',
     description:
-      'The traces of the same namespace whose `parentExternalId` is this trace: all of them for a member, only public ones for anybody ' +
+      'The traces of the same namespace whose `parentExternalId` is this trace, sub-agents and others: all of them for a member, only public ones for anybody ' +
       'else. A page has at most 8 MiB.',
     auth: 'optional',
     path,

@@ -56,6 +56,7 @@ const names = {
   updatedAt: undefined,
   parentExternalId: undefined,
   parentCallId: undefined,
+  parentKind: undefined,
   ai_summary: undefined,
   summaryMessageCount: undefined,
   messageTypeCounts: undefined,

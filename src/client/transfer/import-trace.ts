@@ -45,6 +45,7 @@ const isSent = {
   gitRef: true,
   parentExternalId: true,
   parentCallId: true,
+  parentKind: true,
   id: false,
   externalId: false,
   visibility: false,

@@ -50,6 +50,7 @@ const fieldNames: { readonly [Name in Field]-?: string } = {
   gitRef: 'git ref',
   parentExternalId: 'parent trace',
   parentCallId: 'call of the parent',
+  parentKind: 'relation to the parent',
 }
 
 const changeOf = (operation: PatchOperation): string => {

@@ -17,7 +17,7 @@ export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<
   }
 }
 
-/** A sub-agent's session, as the page of its parent shows it. */
+/** A session, as the page of its parent shows it. */
 const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
   const number = (name: string): number | undefined => {
     const value = trace.get(name)
@@ -31,6 +31,9 @@ const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
   const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`
   return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: visibleLine(titleOf(trace)), facts }
 }
+
+/** A session that a page links to, from the JSON text of its trace. */
+export const childIn = (slug: string, text: string): Child => childOf(slug, readTrace(text))
 
 /** The sub-agents of a session, from the JSON texts of their traces, the newest first; and by the calls that have started them. */
 export const readChildren = (slug: string, texts: readonly string[]) => {

@@ -31,7 +31,8 @@ export type TracePage = {
   readonly linked?: number | 'lost' | undefined
   /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
-  readonly children: readonly Child[]
+  /** The session that this one continues, or that has started it. */
+  readonly origin: (Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean }) | undefined
   /** The number of files that the session changed. */
   readonly changed: number
   readonly preview?: Preview | undefined
@@ -183,6 +184,10 @@ const linkedOf = ({ linked }: TracePage): Html => {
   return markup`<p class="note warn" role="status">${icon('warning')}<span>The message that this link leads to is not in the session any more.</span></p>\n`
 }
 
+const originOf = ({ origin }: TracePage): Html | undefined =>
+  origin &&
+  markup`<span>${icon(origin.isContinued ? 'branch' : 'sub-agent')}${origin.isContinued ? 'continues' : 'started by'} <a href="${origin.path}"><bdi>${origin.title}</bdi></a></span>`
+
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {
   const { slug, externalId, head, revision, count, viewer, mayWrite } = page
@@ -203,7 +208,7 @@ export const startOfTrace = (page: TracePage): Html => {
       ? none
       : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p>${howTo}</div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
-<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page) })}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
+<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page), origin: originOf(page) })}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `
 }
 

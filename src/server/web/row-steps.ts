@@ -1,5 +1,5 @@
-import { childrenHtml, morePrompts } from '../pages/trace-outline.ts'
-import { linksOf, readChildren } from '../pages/trace-links.ts'
+import { relatedHtml, morePrompts } from '../pages/trace-outline.ts'
+import { childIn, linksOf, readChildren } from '../pages/trace-links.ts'
 import type { Head } from '../../transcript/head.ts'
 import type { View } from '../../transcript/html/links.ts'
 import {
@@ -21,6 +21,8 @@ export type SessionValues = Pick<Head, 'author' | 'folder' | 'model'> & {
   readonly externalId: string
   /** The sub-agents of the session, as JSON texts. */
   readonly children: readonly string[]
+  /** The sessions in which it goes on, as JSON texts. */
+  readonly continuations: readonly string[]
 }
 
 /** Makes the rows of a page of the session, or of a part of it, and the outline. */
@@ -83,6 +85,7 @@ export const newRowSteps = (task: RowsTask): RowSteps => {
   const outline = newOutline()
   const { all, showing } = showingOf(task)
   const { links } = showing
+  const continuations = task.continuations.map((text) => childIn(task.slug, text))
   const session = newRowRenderer({ ...showing, view, here }, range, outline.note)
   let onPage: ReadonlyMap<string, OutlinePrompt> | undefined
 
@@ -131,7 +134,7 @@ export const newRowSteps = (task: RowsTask): RowSteps => {
       case 'endOfOutline': {
         const { prompts: own, files } = outline.data()
         if (!part) yield* prompts(own)
-        yield `${morePrompts(input.unlisted).source}${endOfOutline(part ? [] : files, childrenHtml(all)).source}`
+        yield `${morePrompts(input.unlisted).source}${endOfOutline(part ? [] : files, relatedHtml(all, continuations)).source}`
       }
     }
   }

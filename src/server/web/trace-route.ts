@@ -89,7 +89,7 @@ const tracePageOf = async (
   { m, from, view = 'full' }: PageQuery,
 ) => {
   const { request } = reply
-  const { slug, fields, head, trace, children } = shown
+  const { slug, fields, head, trace, relations } = shown
   const externalId = trace.external_id
   const linked = await linkedOf(services.reads, shown, m)
   const here = linked.place === undefined ? undefined : m
@@ -118,7 +118,7 @@ const tracePageOf = async (
       mayWrite: shown.mayWrite,
       linked: m === undefined ? undefined : (linked.place ?? 'lost'),
       isLive: isLive(shown, services.now()),
-      children: children.all,
+      origin: relations.origin,
       changed: changedFiles(fields),
       preview: previewOf(shown, linked, { url, firstPrompt }),
     }),
@@ -185,7 +185,7 @@ export const tracePageRoute = (app: FastifyInstance, services: TracePageServices
         !isLive(shown, now())
       if (!isForAll) return sendMade(longLists, reply, shown, content)
       addVary(reply, 'accept-encoding')
-      const trace = [url, JSON.stringify(shown.head), ...shown.children.texts].join('\n')
+      const trace = [url, JSON.stringify(shown.head), ...shown.relations.texts].join('\n')
       const kept: FileVersion = { traceId, incarnation, revision, trace, format: 'page' }
       const pieces = publicFiles.get(kept)
       if (pieces) return sendKept(services, reply, shown, pieces, asked)

@@ -76,12 +76,12 @@ type KeptServices = { readonly longLists: LongLists; readonly publicPages: Publi
 export const sendKept = async (
   { longLists, publicPages, now }: KeptServices,
   reply: FastifyReply,
-  { trace, children, reader, check }: ShownTrace,
+  { trace, relations, reader, check }: ShownTrace,
   pieces: readonly string[],
   asked: PublicPageRequest | undefined,
 ): Promise<FastifyReply> => {
   const topics = new Set([trace.id, trace.namespace_id, trace.created_by, tracesIn(trace.namespace_id)])
-  for (const { id } of children.linked) topics.add(id)
+  for (const { id } of relations.linked) topics.add(id)
   const read = async () => ({ value: await compressed(pieces, now()), topics, position: asked!.position })
   const page = asked && (await publicPages.load(asked.key, read))
   if (page?.body) {

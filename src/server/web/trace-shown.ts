@@ -12,7 +12,7 @@ import { headOf, readTrace } from '../../transcript/head.ts'
 import type { CallCounts } from '../../transcript/html/strip.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import type { SessionValues } from './row-steps.ts'
-import { childrenOf } from './trace-children.ts'
+import { relationsOf } from './trace-relations.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
@@ -20,12 +20,13 @@ export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models
 export const sessionValues = ({
   slug,
   trace,
-  children,
+  relations,
   head: { author, folder, model },
 }: ShownTrace): SessionValues => ({
   slug,
   externalId: trace.external_id,
-  children: children.texts,
+  children: relations.children,
+  continuations: relations.continuations,
   author,
   folder,
   model,
@@ -49,11 +50,11 @@ export const showTrace = async (
   caller: Caller | undefined,
 ) => {
   const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
-  const [author, children] = await Promise.all([
+  const [author, relations] = await Promise.all([
     authorOf(reads, trace.created_by),
-    childrenOf({ reads, models }, trace, located.reader.isMember),
+    relationsOf({ reads, models }, trace, located.reader.isMember),
   ])
-  const reader = { ...located.reader, linked: children.linked }
+  const reader = { ...located.reader, linked: relations.linked }
   /** The JSON text of the trace, as in answers of the API. */
   const text = detailText(rowWithModelName(models, trace))
   const fields = readTrace(text)
@@ -64,7 +65,7 @@ export const showTrace = async (
     text,
     fields,
     head,
-    children,
+    relations,
     reader,
     mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),
 

@@ -8,6 +8,8 @@ type HeadParts = {
   /** Lines of facts about the session in numbers. */
   readonly acts?: Html
   readonly tabs?: Html
+  /** The session that this one comes from. */
+  readonly origin?: Html | undefined
 }
 
 const line = (facts: readonly Html[]): Html => (facts.length === 0 ? none : markup`<div class="meta">${facts}</div>\n`)
@@ -21,7 +23,7 @@ export const countsHtml = ({ lead: { counts } }: Pick<Head, 'lead'>): Html =>
       )}</div>\n`
 
 /** The head of a session: what a reader needs first; all other facts are in `All facts`. */
-export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none }: HeadParts = {}): Html => {
+export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none, origin }: HeadParts = {}): Html => {
   const { title, facts, lead } = head
   const { began, day, took, agent, model, place } = lead
   const times = [
@@ -40,7 +42,7 @@ export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none }
   )}</dl></details>`
   return markup`<header class="head">${crumbs}
 <h1 dir="auto">${title}</h1>
-${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${countsHtml(head)}<div class="acts">${acts}${all}</div>
+${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${line(origin ? [origin] : [])}${countsHtml(head)}<div class="acts">${acts}${all}</div>
 ${tabs}</header>
 `
 }

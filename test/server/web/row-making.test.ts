@@ -22,7 +22,15 @@ const rejection = (made: Promise<unknown>): Promise<unknown> =>
 const child = JSON.stringify({ externalId: 'child', title: 'A sub-agent', parentCallId: 'call', messageCount: 2 })
 const task: RowsTask = {
   is: 'rows',
-  ...{ slug: 'acme', externalId: 'session', children: [child], range: WHOLE, view: 'full', here: undefined },
+  ...{
+    slug: 'acme',
+    externalId: 'session',
+    children: [child],
+    continuations: [],
+    range: WHOLE,
+    view: 'full',
+    here: undefined,
+  },
   ...{ author: 'Ada', folder: undefined, model: { id: undefined, name: undefined } },
 }
 const viewer = { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: '/' }

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { callerOf, openWorld, signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 
-const test = suite('web: the sub-agents that the page of a session links to')
+const test = suite('web: the sessions that the page of a session links to')
 
 const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const port = await listen(node)
@@ -72,6 +72,37 @@ test('a call with several sub-agents links to the newest', async () => {
     ['The first try', 'The second try'].map((title) => body.split(title).length - 1),
     [1, 2],
   )
+})
+
+test('a session says which one it continues, and that one where it goes on; a sub-agent says which one has started it', async () => {
+  const origin = await traceOf({ title: 'The origin' })
+  const fork = await traceOf({ title: 'The fork', parentExternalId: origin.externalId, parentKind: 'fork' })
+  const again = await traceOf({ title: 'Written anew', parentExternalId: origin.externalId, parentKind: 'resume' })
+  const child = await childOf(origin, 'The sub-agent')
+  const head = (body: string) => /<header class="head">[^]*<\/header>/.exec(body)![0]
+  for (const { page } of [fork, again]) assert.match(head(await get(page)), /continues <a[^>]*><bdi>The origin</)
+  assert.match(head(await get(child.page)), /started by <a[^>]*><bdi>The origin</)
+  const body = await get(origin.page)
+  assert.not.match(head(body), /continues|started by/)
+  const [, continued = ''] = body.split('Continued in')
+  for (const title of ['The fork', 'Written anew']) assert.match(continued, title)
+  assert.not.match(continued, 'The sub-agent')
+  assert.match(body, /Sub-agents <span class="faint num">1</)
+})
+
+test('an origin that a reader may not read is not named', async () => {
+  const origin = await newTrace({ title: 'The private origin' })
+  const fork = await traceOf({ title: 'Public', parentExternalId: origin.externalId, parentKind: 'fork' })
+  assert.match(await get(fork.page, token), 'The private origin')
+  assert.not.match(await get(fork.page), 'The private origin')
+  const lost = await traceOf({ parentExternalId: 'never uploaded', parentKind: 'fork' })
+  assert.not.match(await get(lost.page, token), 'continues')
+})
+
+test('a kind that there is not is refused', async () => {
+  const { status, error } = await node.call('PUT', '/v1/traces/odd', { token, body: { parentKind: 'twin' } })
+  assert.is(status, 400)
+  assert.match(JSON.stringify(error), 'must be one of call, fork, resume')
 })
 
 test.run()

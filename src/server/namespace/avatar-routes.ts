@@ -10,6 +10,7 @@ import { changeAvatar, presentNamespace } from './decide.ts'
 import { detectImageType } from './image-type.ts'
 import type { Avatar } from './avatar-store.ts'
 import { avatarIdOf, idOfSlug, namespaceOfAdmin } from './queries.ts'
+import { assertFits } from './room.ts'
 import { toNamespaceInfo } from './views.ts'
 import type { AvatarServices } from './services.ts'
 
@@ -38,8 +39,8 @@ const putRoute = (app: FastifyInstance, service: AvatarServices) => {
 
   /** Stores a picture if the quota has room for it. A picture that is stored already needs no room. */
   const storeAvatar = (id: string, storageId: string, avatar: Avatar) =>
-    quotas.avatars.enforce(id, async (reserve) => {
-      reserve((await avatars.has(id, storageId)) ? 0 : avatar.bytes.length)
+    quotas.avatars.enforce(id, avatar.bytes.length, async (room) => {
+      if (!(await avatars.has(id, storageId))) assertFits(room, avatar.bytes.length)
       await avatars.put(id, storageId, avatar)
     })
 

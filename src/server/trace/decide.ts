@@ -1,6 +1,7 @@
 import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../../eventstore/engine/stream.ts'
+import { type Room, UNLIMITED, assertFits } from '../namespace/room.ts'
 import { NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
 import { TraceEvent } from './events.ts'
@@ -161,13 +162,19 @@ const update = ({ fields }: PresentTrace, given: FieldsOfUpsert): TraceEvent[] =
 const withVisibility = (given: FieldsOfUpsert) => ({ visibility: 'private' as const, ...given })
 
 /**
- * Creates the trace, or updates it if the writer may; without `visibility` it becomes private. An update that changes nothing has
- * an event as well, which moves `updatedAt`.
+ * Creates the trace if there is room for one more, or updates it if the writer may; without `visibility` it becomes private. An update that
+ * changes nothing has an event as well, which moves `updatedAt`.
  */
 export const upsert =
-  (writer: UserRole, origin: { externalId: string; namespaceId: string }, given: FieldsOfUpsert): Decide =>
+  (
+    writer: UserRole,
+    origin: { externalId: string; namespaceId: string },
+    given: FieldsOfUpsert,
+    room: Room = UNLIMITED,
+  ): Decide =>
   (state, now, at) => {
     if (state.trace.is === 'present') return replace(writer, given)(state, now, at)
+    assertFits(room, 1)
     const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...withVisibility(given) }
     return [{ type: 'TraceCreated', data: created }]
   }

@@ -7,7 +7,6 @@ import { notFound } from '../http/http-error.ts'
 import { type JsonText, jsonText } from '../http/json-text.ts'
 import { writtenRevision } from '../http/log-position.ts'
 import { traceId } from '../../base/ids.ts'
-import type { Reserve } from '../namespace/quota.ts'
 import { type FieldsOfUpsert, replace, unlessDeleted, upsert } from './decide.ts'
 import type { Trace, TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
@@ -64,16 +63,6 @@ export const writtenText = async (
   return jsonText<WrittenTrace>({ trace: text, revision: String(revision) })
 }
 
-/** A decision that reserves quota for the trace that it creates. */
-const counting =
-  (reserve: Reserve, decide: Decide): Decide =>
-  (state, now, at) => {
-    const isNew = state.trace.is === 'absent'
-    const events = decide(state, now, at)
-    reserve(isNew ? 1 : 0)
-    return events
-  }
-
 /** Creates or updates a trace in the named namespace, or in that of the session. Returns the JSON text of the answer. */
 export const upsertTrace = async (
   service: TraceServices,
@@ -102,9 +91,10 @@ export const upsertTrace = async (
   const updateOrInsert = async () => {
     await assertMayInsert()
     const writer: UserRole = { userId: caller.userId, role: namespace.role }
-    const decideUpsert = upsert(writer, { externalId, namespaceId: namespace.id }, fields)
-    const decide = asked.unlessDeleted ? unlessDeleted(decideUpsert) : decideUpsert
-    return service.quotas.traces.enforce(namespace.id, (reserve) => write(counting(reserve, decide)))
+    return service.quotas.traces.enforce(namespace.id, 1, (room) => {
+      const decide = upsert(writer, { externalId, namespaceId: namespace.id }, fields, room)
+      return write(asked.unlessDeleted ? unlessDeleted(decide) : decide)
+    })
   }
   return writtenText(service, caller, (await updateRemembered()) ?? (await updateOrInsert()))
 }

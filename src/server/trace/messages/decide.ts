@@ -2,9 +2,10 @@ import { Rejected } from '../../../eventstore/engine/rejected.ts'
 import type { DecisionWithResult } from '../../../eventstore/engine/stream.ts'
 import { classOf, toolsOf } from './classify.ts'
 import type { Counts, TraceNeed, TraceState } from '../state.ts'
-import type { PatchOperation } from '../../../base/json/patch-operation.ts'
 import type { TraceEvent } from '../events.ts'
 import type { MessageClass } from './message-class.ts'
+import { type Room, UNLIMITED, assertFits } from '../../namespace/room.ts'
+import { type Change, growthOf } from './growth.ts'
 import { NO_PARTS } from './heads.ts'
 import type { PartsOfUpsert, LoadedMessages, MessageHead, PartDigests } from './loaded.ts'
 import { type MessageUpsert, isOfUsage, patchOf } from './message.ts'
@@ -13,16 +14,8 @@ import { newToolCounts } from './tool-counts.ts'
 
 type UpsertResult = 'created' | 'updated' | 'unchanged'
 
-/** The result of one upsert. `head` is that of the message after it. */
-export type UpsertedMessage = {
-  readonly externalId: string
-  readonly result: UpsertResult
-  readonly head: MessageHead
-  /** The head before the upsert; absent for a new message. */
-  readonly before?: MessageHead
-  /** The changes; absent if the upsert has created the message, or changed nothing. */
-  readonly patch?: readonly PatchOperation[]
-}
+/** The result of one upsert. It has no `patch` if it has created the message, or changed nothing. */
+export type UpsertedMessage = Change & { readonly externalId: string; readonly result: UpsertResult }
 
 /** Differs from the digest of any parts. */
 const NO_DIGEST = '-'
@@ -131,11 +124,13 @@ const loadedMessage = (loaded: LoadedMessages, externalId: string): KnownMessage
 /**
  * Upserts messages in order, all or none: one event for each upsert that creates or changes a message, then one with the counts if
  * they changed. The same `externalId` twice is two upserts in order. The result has an entry for each upsert.
+ * @throws Rejected not_found, forbidden; if they add more than there is room for, quota_exceeded or payload_too_large
  */
 export const upsertMessages =
   (
     writer: UserRole,
     upserts: readonly MessageUpsert[],
+    room: Room = UNLIMITED,
   ): DecisionWithResult<TraceState, TraceEvent, readonly UpsertedMessage[]> =>
   ({ trace, messages: loaded }, _now, at) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
@@ -154,5 +149,6 @@ export const upsertMessages =
       overlay.set(externalId, { head: message.head, digests })
       result.push({ externalId, ...message })
     }
+    assertFits(room, growthOf(result))
     return { events: [...events, ...tally.events()], result }
   }

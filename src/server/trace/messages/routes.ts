@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { messageId } from '../../../base/ids.ts'
-import type { PatchOperation } from '../../../base/json/patch-operation.ts'
 import { moduleUrl } from '../../../base/threads.ts'
 import { type BatchResult, type BatchResults, messages } from '../../../contract/messages.ts'
 import { InNamespace, TraceKey } from '../../../contract/parameters.ts'
@@ -12,18 +11,17 @@ import { type JsonText, jsonText } from '../../http/json-text.ts'
 import { writtenRevision } from '../../http/log-position.ts'
 import { jsonArray } from '../../http/reply.ts'
 import { route } from '../../http/route.ts'
-import type { Reserve } from '../../namespace/quota.ts'
+import type { Room } from '../../namespace/room.ts'
 import type { TraceState } from '../state.ts'
 import { ifRevision } from '../expected-revision.ts'
 import { type LocatedTrace, type TraceName, rememberedOrLocated, writeLocated } from '../locate.ts'
 import type { TraceServices } from '../services.ts'
 import { readBatch, readMessage } from './body.ts'
 import { needOf, type UpsertedMessage, upsertMessages } from './decide.ts'
+import { mostGrowthOf } from './growth.ts'
 import { messageListRoute } from './list-route.ts'
-import type { MessageHead } from './loaded.ts'
 import { matchesRoute } from './matches-route.ts'
-import { type MessageUpsert, partIndex } from './message.ts'
-import type { StoredPart } from './part.ts'
+import type { MessageUpsert } from './message.ts'
 import { oneMessage } from './queries.ts'
 import { MOST_PARTS_BYTES, rowOf, upsertedText } from './views.ts'
 
@@ -37,32 +35,6 @@ declare module 'fastify' {
 /** The trace that was found before the body was read. If that took so long that the caller was authenticated again, it is located again. */
 const foundBefore = ({ writesTo, authenticatedAt }: FastifyRequest): LocatedTrace | undefined =>
   writesTo?.authenticatedAt === authenticatedAt ? writesTo.trace : undefined
-
-/** The characters of a message's event besides the message. */
-const EVENT_LENGTH = 200
-
-const lengthOf = ({ text, model = '', parts }: MessageHead) => parts.length + (text?.length ?? 0) + model.length
-
-const valueLength = (operation: PatchOperation): number => {
-  if (operation.op === 'remove') return 0
-  if (partIndex(operation.path) !== undefined) return (operation.value as StoredPart).json.length
-  return typeof operation.value === 'string' ? operation.value.length : 0
-}
-
-/**
- * The approximate number of characters that upserts add to the log. An upsert that changes nothing, or shortens its message to half
- * or less, counts as 0, so that messages can still be shortened when the quota of the namespace is used up. A message can be halved
- * only a few times, so little is added for free.
- */
-const growthOf = (messages: readonly UpsertedMessage[]): number => {
-  let growth = 0
-  for (const { before, head, patch } of messages) {
-    if (!before) growth += EVENT_LENGTH + lengthOf(head)
-    else if (patch && 2 * lengthOf(head) > lengthOf(before))
-      growth += patch.reduce((sum, operation) => sum + valueLength(operation), EVENT_LENGTH)
-  }
-  return growth
-}
 
 const Params = z.object({ externalId: TraceKey })
 const Query = z.object({ namespace: InNamespace.optional() })
@@ -94,24 +66,13 @@ const batchText = ({ id, messages, messageCount, revision }: Written): JsonText<
   })
 }
 
-type DecideUpserts = ReturnType<typeof upsertMessages>
-
-/** A decision that reserves quota for the growth of its upserts. */
-const reserving =
-  (reserve: Reserve, decide: DecideUpserts): DecideUpserts =>
-  (state, now, at) => {
-    const decided = decide(state, now, at)
-    reserve(growthOf(decided.result))
-    return decided
-  }
-
 /** The command that upserts messages of a trace. */
 const upsertCommand = (
   { id, writer }: Pick<LocatedTrace, 'id' | 'writer'>,
   upserts: readonly MessageUpsert[],
-  reserve: Reserve,
+  room: Room,
 ) => ({
-  decide: reserving(reserve, upsertMessages(writer, upserts)),
+  decide: upsertMessages(writer, upserts, room),
   answer: ({ trace }: TraceState, _events: unknown, messages: readonly UpsertedMessage[]): Upserted => ({
     id,
     messages,
@@ -133,8 +94,8 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     upserts: readonly MessageUpsert[],
   ): Promise<Written> => {
     const writeTo = (located: LocatedTrace) =>
-      quotas.bytes.enforce(located.namespaceId, (reserve) => {
-        const command = { ...upsertCommand(located, upserts, reserve), checkRevision: ifRevision(expected) }
+      quotas.bytes.enforce(located.namespaceId, mostGrowthOf(upserts), (room) => {
+        const command = { ...upsertCommand(located, upserts, room), checkRevision: ifRevision(expected) }
         return service.write(traces, located.id, command, contextOf(request))
       })
     const upserted = await writeLocated(service, requireCaller(request), name, writeTo, foundBefore(request))

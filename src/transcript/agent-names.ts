@@ -7,6 +7,7 @@ const names: Readonly<Record<string, string>> = {
   'copilot-cli': 'Copilot CLI',
   cursor: 'Cursor',
   'gemini-cli': 'Gemini CLI',
+  'qwen-code': 'Qwen Code',
 }
 
 /** The name of an agent; undefined if the client has not said which it was. */

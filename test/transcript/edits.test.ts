@@ -43,6 +43,8 @@ const known: readonly (readonly [agent: string, tool: string, args: Args, change
   ['opencode', 'patch', { patchText: patch }, ['a.ts +2 -1', 'b.ts +1 -0']],
   ['Gemini CLI', 'replace', { file_path: 'a', old_string: '', new_string: '1' }, ['a +1 -0']],
   ['Gemini CLI', 'write_file', { file_path: 'a', content: '1' }, ['a +1 -0']],
+  ['Qwen Code', 'edit', { file_path: 'a', old_string: 'two', new_string: 'TWO' }, ['a +1 -1']],
+  ['Qwen Code', 'write_file', { file_path: 'a', content: '1' }, ['a +1 -0']],
   ['Copilot CLI', 'create', { path: 'a', file_text: '1\n2' }, ['a +2 -0']],
   ['Copilot CLI', 'edit', { path: 'a', old_str: '1', new_str: '2' }, ['a +1 -1']],
   ['Copilot CLI', 'str_replace_editor', { command: 'insert', path: 'a', insert_line: 3, new_str: '1' }, ['a +1 -0']],

@@ -46,6 +46,8 @@ export type SessionFields = {
   readonly gitRef?: string
   /** The externalId of the session that started this one, if it is a sub-agent's. */
   readonly parentExternalId?: string
+  /** The id of the call, in that session, that started this one. */
+  readonly parentCallId?: string
 }
 
 /**

@@ -15,6 +15,7 @@ const maxLengthOf: { readonly [Name in keyof Required<SessionFields>]: number } 
   gitRemoteUrl: LONG_TEXT,
   gitRef: SHORT_TEXT,
   parentExternalId: LONG_TEXT, // an id, which is shorter (agents/support/external-ids.ts)
+  parentCallId: SHORT_TEXT,
 }
 
 /** A truncated id ends in a digest of the whole one, so that two long ids with the same beginning stay different. */
@@ -28,7 +29,8 @@ const truncateFields = (fields: SessionFields): Truncated<SessionFields> => {
   const truncated = Object.entries(fields).map(([name, value]: [string, string]) => {
     const max = maxLengthOf[name as keyof SessionFields]
     if (isLongerThan(value, max)) truncations.push(describeTruncation(name, max))
-    return [name, truncateText(value, max)]
+    // As the call itself is cut.
+    return [name, name === 'parentCallId' ? truncateId(value) : truncateText(value, max)]
   })
   return { value: Object.fromEntries(truncated) as SessionFields, truncations }
 }

@@ -8,8 +8,8 @@ export const sessionsEnvironment = `${clientEnvironment}
   TRACEBOOK_DATA_DIR    the folder for the record of what was uploaded; default: data in
                         TRACEBOOK_CONFIG_DIR, else the platform's own
   The variables by which agents find their own files are respected: CLAUDE_CONFIG_DIR, CODEX_HOME,
-  COPILOT_HOME, GEMINI_CLI_HOME, PI_CODING_AGENT_DIR, PI_CODING_AGENT_SESSION_DIR, OPENCODE_DB,
-  XDG_DATA_HOME, XDG_CONFIG_HOME, APPDATA.`
+  COPILOT_HOME, GEMINI_CLI_HOME, PI_CODING_AGENT_DIR, PI_CODING_AGENT_SESSION_DIR, QWEN_HOME,
+  QWEN_RUNTIME_DIR, OPENCODE_DB, XDG_DATA_HOME, XDG_CONFIG_HOME, APPDATA.`
 
 /** The environment variables of commands that work on the log of a service. */
 export const serviceEnvironment = `Environment:

@@ -17,8 +17,8 @@ Examples:
 
 Uploads what is new since the last run; if nothing is new, nothing is written to the server.
 Paths are session files, or folders that are searched with all their subfolders. Without paths,
-it searches where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode and pi keep their
-sessions; "tracebook agents" shows what is there. Symbolic links in a searched folder are not
+it searches where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode, pi and Qwen Code
+keep their sessions; "tracebook agents" shows what is there. Symbolic links in a searched folder are not
 followed: give the path of their target instead.
 
 A new trace is private unless --visibility or a rule says otherwise. An existing trace keeps

@@ -11,6 +11,8 @@ import { geminiCli } from '../../../src/client/agents/gemini-cli/index.ts'
 import * as gemini from './gemini-cli/records.ts'
 import { pi } from '../../../src/client/agents/pi/index.ts'
 import * as entries from '../support/pi-file.ts'
+import { qwenCode } from '../../../src/client/agents/qwen-code/index.ts'
+import * as qwen from '../support/qwen-file.ts'
 import { codex } from '../../../src/client/agents/codex/index.ts'
 import * as copilot from '../support/copilot-file.ts'
 import * as rollout from '../support/codex-file.ts'
@@ -245,6 +247,37 @@ fixtures.push({
     entries.entry('e-12', undefined, entries.user('on')),
     entries.entry('e-13', null, entries.user('another root')),
     entries.entry('e-14', 'e-12', entries.user('back')),
+  ],
+})
+
+fixtures.push({
+  agent: qwenCode,
+  name: join('chats', 's-1.jsonl'),
+  lines: [
+    qwen.typed('u-1', null, 'Grüße 🙂'),
+    qwen.system('s-1', 'u-1', 'ui_telemetry', { uiEvent: { 'event.name': 'qwen-code.api_response' } }),
+    qwen.answer('a-1', 's-1', [qwen.text('Look'), qwen.call('c-1'), qwen.call(undefined, 'read_file')]),
+    qwen.result('r-1', 'a-1', { output: 'eins' }),
+    qwen.record('r-2', 'r-1', 'tool_result', {
+      message: { parts: [{ functionResponse: { response: { error: 'zwei' } } }] },
+    }),
+    qwen.answer(undefined, 'lost', [qwen.text('same')]),
+    qwen.answer(undefined, 'lost', [qwen.text('same')]),
+    '{"uuid":',
+    qwen.system('s-2', 'lost', 'slash_command', { phase: 'invocation', rawCommand: '/review', sentToModel: true }),
+    qwen.typed('u-2', 's-2', 'Review all of it.', { cwd: '/w/other', gitBranch: 'side' }),
+    qwen.answer('a-2', 'u-2', [qwen.text('then')], { model: 'other' }),
+    qwen.system('t-1', 'a-2', 'custom_title', { customTitle: 'A title' }),
+    qwen.typed('u-3', 'a-2', 'end'),
+  ],
+  late: [
+    qwen.result('r-3', 'u-3', { output: 'drei' }),
+    qwen.system('s-3', 'a-1', 'rewind', {}),
+    qwen.typed('u-4', 's-3', 'another branch'),
+    qwen.typed('r-1', 'u-4', 'a repetition'),
+    qwen.answer('a-3', 'lost', [qwen.text('on')]),
+    qwen.typed('u-5', null, 'another root'),
+    qwen.typed('u-6', 'a-3', 'back'),
   ],
 })
 

@@ -10,6 +10,7 @@ import { inParts, readFrom } from '../support/added-lines.ts'
 import { answerLine, text, userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 import { answer, metadata, typed } from './gemini-cli/records.ts'
+import * as qwen from '../support/qwen-file.ts'
 import { runs } from '../../support/runs.ts'
 
 const test = suite('every agent')
@@ -72,6 +73,15 @@ const samples: Readonly<Record<string, Sample | undefined>> = {
     name: join('chats', 'session-2026-02-01T10-00-0192f0c1.jsonl'),
     head: [metadata({ sessionId: '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b' })],
     lines: [typed('m-1', 'hello'), answer('m-2', 'hi'), typed('m-3', 'hello')],
+  },
+  'qwen-code': {
+    name: join('chats', '0192f0c1-2b3d-7e4f-8a5b-6c7d8e9f0a1b.jsonl'),
+    head: [qwen.system('s-1', null, 'session_model', {})],
+    lines: [
+      qwen.typed('u-1', 's-1', 'hello'),
+      qwen.answer('a-1', 'u-1', [qwen.text('hi')]),
+      qwen.typed('u-2', 'a-1', 'again'),
+    ],
   },
   opencode: undefined,
   cursor: {

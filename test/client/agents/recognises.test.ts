@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import { agents } from '../../../src/client/agents/index.ts'
 import { findSessionFiles } from '../../../src/client/agents/session-files.ts'
 import { firstBytes } from '../../../src/client/agents/support/chunks.ts'
+import * as qwen from '../support/qwen-file.ts'
 import { sharedData } from '../support/shared-data.ts'
 
 const test = suite('recognising the agent of a file')
@@ -70,6 +71,8 @@ const beginnings: readonly (readonly [string, string, readonly string[]])[] = [
     ['claude-code'],
   ],
   ['/x/a.jsonl', '{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","parts":[{"text":"x"}]}}', []],
+  ['/x/a.jsonl', qwen.typed('u', null, 'x'), ['qwen-code']],
+  ['/x/a.jsonl', qwen.typed('u', 'p', 'x'.repeat(100)).slice(0, -20), ['qwen-code']],
   ['/x/a.jsonl', '{"type":"message","sessionId":"s","message":{"role":"user","content":"x"}}', []],
   ['/x/a.jsonl', '{"prompt":"x"}\n{"completion":"y"}', []],
   ['/x/a.json', '{"name":"package","version":"1.0.0"}', []],

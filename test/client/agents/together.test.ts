@@ -7,6 +7,7 @@ import { newWorld } from '../support/client-world.ts'
 import { meta, prompt as typedInCodex } from '../support/codex-file.ts'
 import { prompt as typedInCopilot, start as copilotStart } from '../support/copilot-file.ts'
 import { entry, header, user } from '../support/pi-file.ts'
+import { typed as typedInQwen } from '../support/qwen-file.ts'
 import { userLine } from '../support/session-file.ts'
 import { cursorDatabase, typed as typedInCursor } from './cursor/database-file.ts'
 import { metadata, typed } from './gemini-cli/records.ts'
@@ -31,6 +32,7 @@ const newMachine = async () => {
     `${copilotStart({ sessionId: 'h-1' })}\n${typedInCopilot('e-1', 'Hello Copilot')}\n`,
   )
   put('.pi/agent/sessions/--w--/time_p-1.jsonl', `${header({ id: 'p-1' })}\n${entry('e-1', null, user('Hello pi'))}\n`)
+  put('.qwen/projects/-w/chats/q-1.jsonl', `${typedInQwen('u-1', null, 'Hello Qwen', { sessionId: 'q-1' })}\n`)
   const data = join(world.home, '.local', 'share', 'opencode')
   mkdirSync(data, { recursive: true })
   const opencode = opencodeDatabase(join(data, 'opencode.db'))
@@ -60,7 +62,7 @@ const newMachine = async () => {
 test('all sessions are uploaded, and a second run uploads only changed ones', async () => {
   const machine = await newMachine()
   const { summary } = await machine.sync()
-  assert.equal([summary.synced, summary.new, summary.failed, summary.exitCode], [7, 8, 0, 0])
+  assert.equal([summary.synced, summary.new, summary.failed, summary.exitCode], [8, 9, 0, 0])
   assert.equal(
     machine.server.traces.map(({ externalId, fields }) => [fields['agentId'], externalId, fields['title']]).sort(),
     [
@@ -71,12 +73,13 @@ test('all sessions are uploaded, and a second run uploads only changed ones', as
       ['gemini-cli', 'g-1', 'Hello Gemini'],
       ['opencode', 'ses_1', 'In opencode'],
       ['pi', 'p-1', 'Hello pi'],
+      ['qwen-code', 'q-1', 'Hello Qwen'],
     ],
   )
   assert.equal(await machine.writesOf(), [])
   machine.opencode.part('ses_1', 'msg_2', 'prt_2', tool('c', 'bash', { status: 'completed', output: 'ok' }))
   const { summary: next } = await machine.sync()
-  assert.equal([next.synced, next.unchanged, next.new, next.updated], [1, 6, 0, 1])
+  assert.equal([next.synced, next.unchanged, next.new, next.updated], [1, 7, 0, 1])
   await machine.close()
 })
 
@@ -84,7 +87,7 @@ test('if one database is damaged, only its sessions fail, with its name and the 
   const machine = await newMachine()
   const damaged = machine.put('.local/share/opencode/opencode-dev.db', 'damaged'.repeat(1_000))
   const { summary, events } = await machine.sync()
-  assert.equal([summary.synced, summary.failed, summary.exitCode], [7, 1, 1])
+  assert.equal([summary.synced, summary.failed, summary.exitCode], [8, 1, 1])
   assert.equal(
     events.flatMap((event) => (event.type === 'problem' ? [event] : [])),
     [

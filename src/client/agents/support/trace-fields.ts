@@ -93,7 +93,7 @@ export type Outline = ReturnType<typeof newOutline>
 
 /** The fields of a trace as they were found in a session. */
 type Found = {
-  readonly [Key in Exclude<keyof SessionFields, 'agentId' | 'projectName'>]?: string | undefined
+  readonly [Key in Exclude<keyof SessionFields, 'agentId' | 'projectName'>]?: SessionFields[Key] | undefined
 }
 
 const lastFolder = (path: string): string | undefined => path.split(/[\\/]/).findLast((name) => name !== '')

@@ -9,7 +9,7 @@ import { SEGMENT_ROWS, indexed, openSearch, smallSegments } from '../server/sear
 
 const test = suite('projections: search')
 
-const { app, database, ask, write, find } = await openSearch(test)
+const { app, database, send, write, find } = await openSearch(test)
 
 const rowsNow = async () => {
   await indexed(app)
@@ -38,15 +38,15 @@ test('rows are in segments in the order of arrival, and a query reads all segmen
 })
 
 test('a rebuild makes the same rows, for any changes in any batches', async () => {
-  await ask('PUT', 't0/messages/m3', { role: 'user', textContent: 'changed' })
-  await ask('PUT', 't1', { visibility: 'public', title: 'Public', agentId: 'other', gitBranch: 'b' })
-  await ask('DELETE', 't2')
-  await ask('DELETE', 't3')
+  await send('PUT', '/v1/traces/t0/messages/m3', { role: 'user', textContent: 'changed' })
+  await send('PUT', '/v1/traces/t1', { visibility: 'public', title: 'Public', agentId: 'other', gitBranch: 'b' })
+  await send('DELETE', '/v1/traces/t2')
+  await send('DELETE', '/v1/traces/t3')
   await write('t3', ['again'])
-  await ask('PUT', 't4/messages/m0', { role: 'user', textContent: 'before' })
-  await ask('PUT', 't4/messages/m0', { role: 'user', textContent: 'after' })
-  await ask('POST', 't4/history/erase')
-  await ask('PUT', 't4/messages/m1', { role: 'assistant', parts: [{ type: 'text', content: { text: 'later' } }] })
+  await send('PUT', '/v1/traces/t4/messages/m0', { role: 'user', textContent: 'before' })
+  await send('PUT', '/v1/traces/t4/messages/m0', { role: 'user', textContent: 'after' })
+  await send('POST', '/v1/traces/t4/history/erase')
+  await send('PUT', '/v1/traces/t4/messages/m1', { role: 'assistant', parts: [{ type: 'text', content: { text: 'later' } }] })
   const live = await rowsNow()
   assert.is(live.length, 6 * 10 + 2, 'a row for each message and for each trace')
   await rebuild({ url: database.url, group: smallSegments, log: app.service.log, codec: newCodec(formats) })

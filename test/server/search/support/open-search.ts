@@ -35,7 +35,7 @@ export const openSearch = async (test: Suite, options: OpenOptions = {}) => {
     node: app,
     openNode,
   } = await openWorld(test, { groups: [mainGroup, timelineGroup, smallSegments], ...options })
-  const { token, ask, send, newTrace } = await signIn(app)
+  const { token, send, newTrace } = await signIn(app)
 
   /** Writes messages, each a text of the user or a whole message. */
   const write = async (id: string, messages: readonly (string | object)[], fields: object = {}) => {
@@ -57,5 +57,5 @@ export const openSearch = async (test: Suite, options: OpenOptions = {}) => {
       cursor = `&cursor=${nextCursor}`
     }
   }
-  return { app, database, openNode, token, ask, send, write, search, find }
+  return { app, database, openNode, token, send, write, search, find }
 }

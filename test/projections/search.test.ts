@@ -46,7 +46,10 @@ test('a rebuild makes the same rows, for any changes in any batches', async () =
   await send('PUT', '/v1/traces/t4/messages/m0', { role: 'user', textContent: 'before' })
   await send('PUT', '/v1/traces/t4/messages/m0', { role: 'user', textContent: 'after' })
   await send('POST', '/v1/traces/t4/history/erase')
-  await send('PUT', '/v1/traces/t4/messages/m1', { role: 'assistant', parts: [{ type: 'text', content: { text: 'later' } }] })
+  await send('PUT', '/v1/traces/t4/messages/m1', {
+    role: 'assistant',
+    parts: [{ type: 'text', content: { text: 'later' } }],
+  })
   const live = await rowsNow()
   assert.is(live.length, 6 * 10 + 2, 'a row for each message and for each trace')
   await rebuild({ url: database.url, group: smallSegments, log: app.service.log, codec: newCodec(formats) })

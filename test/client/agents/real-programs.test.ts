@@ -38,7 +38,7 @@ const inOrder = (counts: readonly Required<Happened>[]): readonly string[] =>
   counts.map(({ prompts, calls, failed, errors }) => JSON.stringify({ prompts, calls, failed, errors })).sort()
 
 /** What the parsers do not read as it happened yet. */
-const notYet = /^(?:qwen\/.*|codex\/task|gemini-cli\/(?:compact|fail|resume-synced))$/
+const notYet = /^(?:qwen\/.*|codex\/task)$/
 
 const programs = sessionsOfPrograms()
 if (programs === undefined) test.skip('no sessions of the real programs beside the repository')

@@ -1,7 +1,7 @@
 import type { Part } from '../agent.ts'
 import { isObject, type Json, objectOf, textOf } from './json.ts'
 import { kindOf, mediaPlaceholder } from './media.ts'
-import { outputOfValue, textPart, thinkingPart } from './parts.ts'
+import { outputOfValue, resultPart, textPart, thinkingPart } from './parts.ts'
 
 /** The parts of content that is a string, one part, or a list of both (a `PartListUnion` of Gemini's API). */
 export const contentList = (content: unknown): readonly Json[] =>
@@ -69,3 +69,41 @@ const outputOf = (part: Json): string[] => {
 
 /** The output of a tool from the parts of its result. */
 export const resultText = (result: unknown): string => contentList(result).flatMap(outputOf).join('\n')
+
+const untrusted = /^<untrusted_context>\n([\s\S]*)\n<\/untrusted_context>\s*$/
+
+/** The lines that the agents put behind the output of a command. */
+const FOOTER = /^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): /
+
+/**
+ * What the agents have put behind the output of a command: what follows the text that they have shown, where that is known, else the last lines of
+ * that form.
+ */
+const footerOf = (output: string, shown: unknown): readonly string[] => {
+  const body = untrusted.exec(output)?.[1] ?? output
+  const head = `Output: ${String(shown)}\n`
+  const at = typeof shown === 'string' && shown !== '' ? body.indexOf(head) : -1
+  const lines = (at === -1 ? body : body.slice(at + head.length)).split('\n')
+  const last = lines.findLastIndex((line) => !FOOTER.test(line))
+  return lines.slice(last + 1)
+}
+
+/**
+ * Whether a command for the shell failed, by the fixed form in which the agents tell the model: lines such as `Exit Code: 3` behind its output.
+ * What a command prints is not looked at. `shown` is the output as the agent has shown it, if it has stored that.
+ */
+export const shellFailed = (tool: unknown, output: string, shown?: unknown): boolean => {
+  if (tool !== 'run_shell_command') return false
+  const footer = footerOf(output, shown)
+  const code = footer.map((line) => /^Exit Code: (-?\d+)$/.exec(line)?.[1]).findLast((found) => found !== undefined)
+  if (code !== undefined) return Number(code) !== 0
+  return footer.some((line) => /^Signal: (?!\(none\)$|0$)/.test(line))
+}
+
+/** The result of a call that is a part of the content: a `functionResponse` with a usable id. */
+export const responsePart = (answer: Json, callId: string): Part => {
+  const name = textOf(answer['name']) ?? 'unknown'
+  const output = resultText([{ functionResponse: answer }])
+  const hasFailed = objectOf(answer['response'])['error'] !== undefined || shellFailed(name, output)
+  return resultPart({ callId, toolName: name }, output, hasFailed)
+}

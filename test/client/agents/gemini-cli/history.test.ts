@@ -53,10 +53,10 @@ test('a message that is rewritten after a rewind is positioned where it was rewr
   ])
 })
 
-test('$set.messages replaces all messages, and others may follow (rule 2)', async () => {
-  const replaced = set({ messages: parsed(two, typed('m-5', 'five')), summary: 'Sum' })
-  assert.equal(await ids(one, two, three, replaced, typed('m-6', 'six')), ['m-2', 'm-5', 'm-6'])
-  assert.equal(await ids(one, two, set({ messages: [] })), [])
+test('$set.messages adds messages, and removes none that has an id (rule 2)', async () => {
+  const restated = set({ messages: parsed(two, typed('m-5', 'five')), summary: 'Sum' })
+  assert.equal(await ids(one, two, three, restated, typed('m-6', 'six')), ['m-1', 'm-2', 'm-3', 'm-5', 'm-6'])
+  assert.equal(await ids(one, two, set({ messages: [] })), ['m-1', 'm-2'])
   assert.equal(await ids(one, set({ lastUpdated: 'x', messages: 'none' }), two), ['m-1', 'm-2'])
 })
 
@@ -80,7 +80,7 @@ test('if a message is twice in a list, the last version counts, at the position 
 })
 
 test('metadata may hold messages; other records with messages change nothing (rule 2)', async () => {
-  assert.equal(await ids(one, metadata({ messages: parsed(two, three) })), ['m-2', 'm-3'])
+  assert.equal(await ids(one, metadata({ messages: parsed(two, three) })), ['m-1', 'm-2', 'm-3'])
   assert.equal(await ids(one, JSON.stringify({ later: 'record', messages: parsed(two) })), ['m-1'])
 })
 
@@ -96,6 +96,48 @@ test('damaged lines are skipped and reported; an incomplete last line is not rep
   )
   writeFileSync(file, [metadata(), one].join('\n'))
   assert.is((await readSession(file, geminiCli)).messages.length, 1)
+})
+
+const output = (id: string, text: string) => ({
+  functionResponse: { id, name: 'read_file', response: { output: text } },
+})
+
+test('a list with a message in a poorer form leaves it as it is; a call and a result count once, in either form (rule 12)', async () => {
+  const rich = answer('m-2', 'Let me look.', {
+    thoughts: [{ subject: 'Look', description: 'first' }],
+    tokens: { input: 1, output: 1 },
+    toolCalls: [{ id: 'c-1', name: 'read_file', args: {}, status: 'success', result: [output('c-1', 'a')] }],
+  })
+  const before = [one, rich, typed('m-3', [output('c-1', 'a')])]
+  const poor = {
+    ...{ id: 'm-2', type: 'gemini', timestamp: '2026-04-30T10:00:00.000Z' },
+    content: [
+      { text: '**Look** first', thought: true },
+      { text: 'Let me look.' },
+      { functionCall: { id: 'c-1', name: 'read_file', args: {} } },
+    ],
+  }
+  const restated = set({
+    messages: [
+      ...parsed(one),
+      poor,
+      { id: 'm-2_response', type: 'user', content: [output('c-1', 'a')] },
+      { id: 'm-7', type: 'gemini', content: [{ functionCall: { id: 'c-2', name: 'read_file', args: { path: 'b' } } }] },
+      { id: 'm-7_response', type: 'user', content: [output('c-2', 'b')] },
+      { id: 'm-8', type: 'user', content: [output('c-2', 'b')] },
+    ],
+  })
+  const [{ messages: earlier }, { messages }] = [await read(...before), await read(...before, restated, restated)]
+  assert.equal(messages.slice(0, earlier.length), earlier)
+  assert.equal(
+    messages
+      .slice(earlier.length)
+      .map(({ externalId, role, parts }) => [externalId, role, parts.map(({ type }) => type)]),
+    [
+      ['m-7', 'assistant', ['tool_call']],
+      ['m-7_response', 'user', ['tool_result']],
+    ],
+  )
 })
 
 const document = (text: string) => {

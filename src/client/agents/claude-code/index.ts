@@ -8,6 +8,7 @@ import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { newAnswers, newDrafts } from './answers.ts'
+import { newCompactions } from './compactions.ts'
 import { modelOf } from './content.ts'
 import { type EarlyResults, newEarlyResults } from './early-results.ts'
 import { keepLine } from './kept-line.ts'
@@ -29,6 +30,7 @@ type State = {
   readonly answers: ReturnType<typeof newAnswers>
   readonly drafts: ReturnType<typeof newDrafts>
   readonly calls: ToolCalls
+  readonly compactions: ReturnType<typeof newCompactions>
   readonly early: EarlyResults
   readonly path: string
   readonly lineId: LineIds
@@ -47,6 +49,7 @@ const start = ({ path, ahead }: Start<State>): State => {
     uuids: newHashedMap(),
     answers: newAnswers(references),
     drafts: newDrafts(),
+    compactions: newCompactions(),
     lineId: newLineIds(),
     outline: newOutline(),
   }
@@ -81,9 +84,15 @@ const completeAnswer = (
 }
 
 /** The message of a line that is a message of its own. */
-const ownMessageOf = ({ calls, path, lineId }: State, ahead: State, line: ObjectLine): SessionMessage | undefined => {
+const ownMessageOf = (
+  { calls, path, lineId, compactions }: State,
+  ahead: State,
+  line: ObjectLine,
+): SessionMessage | undefined => {
   const context = { calls, wholeOutput: (output: string) => wholeOutput(output, path, line.json['sessionId']) }
-  return readLine(context, line, { lineId, order: ahead.early.orderOf(line.number) })
+  const message = readLine(context, line, { lineId, order: ahead.early.orderOf(line.number) })
+  const order = compactions.orderOf(line, message)
+  return message && order !== undefined ? { ...message, order } : message
 }
 
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {

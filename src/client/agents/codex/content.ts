@@ -2,7 +2,7 @@ import type { Part } from '../agent.ts'
 import { isObject, type Json, parseObject, textOf } from '../support/json.ts'
 import { dataUrlPlaceholder, mediaPlaceholder, withoutBase64 } from '../support/media.ts'
 import { argsOf, argsOfJson, blocksOf, callPart, resultPart, textPart } from '../support/parts.ts'
-import type { ToolCalls } from '../support/tool-calls.ts'
+import { mcpToolName, type ToolCalls } from '../support/tool-calls.ts'
 import { saysFailed } from './outcomes.ts'
 
 const TEXT_TYPES = ['input_text', 'output_text', 'text']
@@ -65,6 +65,8 @@ export type Context = {
   /** Whether an event says that a call failed. */
   readonly isFailed: (callId: string) => boolean
   readonly agents: AgentSessions
+  /** The last error of the turn, and the summary of a compaction that is under way. */
+  readonly said: { error?: string | undefined; summary?: string | undefined }
 }
 
 /** The name and the arguments of a call without a result: the model's provider has executed it. */
@@ -91,11 +93,18 @@ const argsOfCall = (payload: Json): Json => {
   return { input, ...(tools.length > 0 && { tools }) }
 }
 
+/** The name of a tool. Newer versions store the server of an MCP tool beside it, as `mcp__server` or `mcp__server__` (README, rule 5). */
+const toolNameOf = ({ type, name, namespace }: Json): unknown => {
+  if (type === 'local_shell_call') return 'local_shell'
+  const [, server] = /^mcp__(.+?)(?:__)?$/.exec(String(namespace)) ?? []
+  return server === undefined || typeof name !== 'string' || name.startsWith('mcp__') ? name : mcpToolName(server, name)
+}
+
 /** The part of a call whose result follows as another item (README, rule 5). A call without an id gets `fallbackId`. */
 export const itemCallPart = (payload: Json, calls: ToolCalls, fallbackId: string): Part =>
   callPart(calls, {
     id: payload['call_id'] ?? payload['id'],
-    name: payload['type'] === 'local_shell_call' ? 'local_shell' : payload['name'],
+    name: toolNameOf(payload),
     args: argsOfCall(payload),
     fallbackId,
   })

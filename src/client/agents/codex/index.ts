@@ -126,6 +126,7 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
     turns: newTurns(references),
     references,
     agents: new Map(),
+    said: {},
     model: undefined,
   }
 }

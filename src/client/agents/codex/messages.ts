@@ -79,26 +79,48 @@ export const isRolloutLine = ({ type, payload }: Json): boolean =>
 
 export const payloadOf = (json: Json): Json => objectOf(json['payload'])
 
-const errorDraft = (payload: Json): Draft | undefined =>
-  payload['type'] === 'error'
-    ? { role: 'system', parts: [errorPart(textOf(payload['message']) ?? 'Error')] }
-    : undefined
+/** The text of an error that an event has, by itself or at the end of a turn; undefined for other events. */
+const errorIn = ({ type, message, error }: Json): string | undefined => {
+  if (type === 'error') return textOf(message) ?? 'Error'
+  if (type !== 'task_complete' || error === undefined || error === null) return undefined
+  return textOf(error) ?? textOf(objectOf(error)['message']) ?? 'Error'
+}
 
-const compactionDraft = (payload: Json): Draft => ({
-  role: 'system',
-  parts: textPart(textOf(payload['message']) ?? 'Context compacted'),
-})
+/** An error that ends a turn is often the one that an event has told before: it is stored once (README, rule 6). */
+const errorDraft = (payload: Json, context: Context): Draft | undefined => {
+  if (payload['type'] === 'task_started') context.said.error = undefined
+  const error = errorIn(payload)
+  if (error === undefined || (payload['type'] === 'task_complete' && error === context.said.error)) return undefined
+  context.said.error = error
+  return { role: 'system', parts: [errorPart(error)] }
+}
+
+/** Whether an item is the summary with which the CLI goes on after a compaction, which is no answer (README, rule 7). */
+const isSummary = (json: Json): boolean => objectOf(json['metadata'])['compaction_output'] === true
+
+const noteSummary = (json: Json, { said }: Context): void => {
+  const texts = textsOf(payloadOf(json)).map(({ text }) => text)
+  if (texts.length > 0) said.summary = texts.join('\n')
+}
+
+const compactionDraft = (payload: Json, { said }: Context): Draft => {
+  const summary = textOf(payload['message']) ?? said.summary ?? 'Context compacted'
+  said.summary = undefined
+  return { role: 'system', parts: textPart(summary) }
+}
 
 /** The draft of a line's message; undefined for lines that are no message (README, rules 2 to 8). */
 const draftOf = (json: Json, context: Context, messageId: () => string): Draft | undefined => {
   const payload = payloadOf(json)
   switch (json['type']) {
     case 'response_item':
-      return itemDraft(payload, context, messageId)
+      if (!isSummary(json)) return itemDraft(payload, context, messageId)
+      noteSummary(json, context)
+      return undefined
     case 'event_msg':
-      return errorDraft(payload)
+      return errorDraft(payload, context)
     case 'compacted':
-      return compactionDraft(payload)
+      return compactionDraft(payload, context)
     default:
       return undefined
   }

@@ -1,6 +1,6 @@
 import { newHashedMap } from '../support/hashed-map.ts'
 import { isExternalId } from '../support/external-ids.ts'
-import type { Json } from '../support/json.ts'
+import { type Json, objectOf } from '../support/json.ts'
 import type { References } from '../support/references.ts'
 
 /** The beginnings of outputs that say that a call was refused, or was broken off (README, rule 6). */
@@ -60,8 +60,17 @@ export const saysFailed = (output: string): boolean => {
   return code === undefined ? saysFailure(head) : Number(code) !== 0
 }
 
-/** The id of the call that failed according to an event; undefined for other events. */
-const failedCall = ({ type, call_id: id, success, exit_code: code, source }: Json): string | undefined => {
+/** The id of the call that failed according to an event; undefined for other events. Newer versions tell of an item that is complete. */
+const failedCall = (payload: Json): string | undefined =>
+  payload['type'] === 'item_completed' ? failedItem(objectOf(payload['item'])) : failedEvent(payload)
+
+const failedItem = ({ id, type, status, exit_code: code }: Json): string | undefined => {
+  if (!isExternalId(id)) return undefined
+  if (type === 'CommandExecution') return typeof code === 'number' && code !== 0 ? id : undefined
+  return (type === 'FileChange' || type === 'McpToolCall') && status === 'failed' ? id : undefined
+}
+
+const failedEvent = ({ type, call_id: id, success, exit_code: code, source }: Json): string | undefined => {
   if (!isExternalId(id)) return undefined
   if (type === 'patch_apply_end') return success === false ? id : undefined
   const isOfAgent = type === 'exec_command_end' && source !== 'user_shell'

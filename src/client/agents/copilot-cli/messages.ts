@@ -15,7 +15,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
-import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { mcpToolName, newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { chosenModel } from './session.ts'
 
 const fileName = (path: unknown): string | undefined =>
@@ -44,9 +44,11 @@ const answerParts = (
 ): readonly Part[] => [
   ...newThinking(data['reasoningText'], isNew),
   ...textPart(data['content']),
-  ...objectsIn(data['toolRequests']).map(({ toolCallId: id, name, arguments: args }, index) =>
-    callPart(calls, { id, name, args: argsOfJson(args), fallbackId: `${messageId()}-call-${index + 1}` }),
-  ),
+  ...objectsIn(data['toolRequests']).map((request, index) => {
+    const { toolCallId: id, name, arguments: args } = request
+    const fallbackId = `${messageId()}-call-${index + 1}`
+    return callPart(calls, { id, name: toolNameOf(name, request), args: argsOfJson(args), fallbackId })
+  }),
 ]
 
 /** The part of a thinking text; no part if the text is not new (README, rule 4). */
@@ -63,10 +65,29 @@ const outputOf = (content: unknown): string | undefined => {
 
 const errorOf = (error: unknown): string | undefined => textOf(error) ?? textOf(objectOf(error)['message'])
 
+const exited = /(?:^|\n)<[^<>\n]*exit(?:ed with exit)? code (-?\d+)>\s*$/
+
+/** Whether a command for the shell failed: by the exit code beside the output, or the line that the CLI puts behind it. */
+const shellFailed = (tool: string, result: Json, output: string): boolean => {
+  const codes = objectsIn(result['contents']).map(({ exitCode }) => exitCode)
+  const stored = codes.find((code) => typeof code === 'number')
+  if (stored !== undefined) return stored !== 0
+  const code = tool === 'bash' || tool === 'powershell' ? exited.exec(output)?.[1] : undefined
+  return code !== undefined && Number(code) !== 0
+}
+
 /** The part of a result (README, rule 5). */
 const executionPart = ({ toolCallId, success, result, error }: Json, calls: ToolCalls): Part => {
   const output = outputOf(isObject(result) ? result['content'] : result) ?? errorOf(error) ?? ''
-  return resultPart(calls.findForResult(toolCallId), withoutBase64(output), success === false)
+  const call = calls.findForResult(toolCallId)
+  const hasFailed = success === false || shellFailed(call.toolName, objectOf(result), output)
+  return resultPart(call, withoutBase64(output), hasFailed)
+}
+
+/** The name of a tool; with its server, where the CLI has stored that. */
+const toolNameOf = (name: unknown, { mcpServerName, mcpToolName: tool }: Json): unknown => {
+  const server = textOf(mcpServerName)
+  return server === undefined ? name : mcpToolName(server, textOf(tool) ?? String(name))
 }
 
 /** Returns whether a thinking text has not occurred since the last prompt (README, rule 4). */
@@ -145,7 +166,7 @@ const note = (reading: Reading, json: Json, data: Json): void => {
   const { toolCallId, toolName } = data
   if (json['type'] === 'user.message') reading.thoughts.forget()
   if (json['type'] === 'tool.execution_start' && isExternalId(toolCallId) && textOf(toolName))
-    reading.calls.add(toolCallId, String(toolName), toolCallId)
+    reading.calls.add(toolCallId, String(toolNameOf(toolName, data)), toolCallId)
   const chosen = chosenModel(json)
   if (chosen !== undefined) reading.model = chosen || undefined
 }

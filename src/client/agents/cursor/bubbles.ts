@@ -1,6 +1,6 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { isObject, type Json, millisecondsOf, objectOf, parseObject, textOf } from '../support/json.ts'
+import { isObject, type Json, millisecondsOf, objectOf, objectsIn, parseObject, textOf } from '../support/json.ts'
 import {
   argsWithoutBinary,
   callWithResult,
@@ -9,6 +9,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
+import { mcpToolName } from '../support/tool-calls.ts'
 
 /** The value of a JSON text, with exact numbers; the text itself if it is not JSON. */
 const valueOf = (text: unknown): unknown => {
@@ -45,10 +46,17 @@ const resultOf = (tool: Json): { readonly output: string; readonly hasFailed: bo
   }
 }
 
+/** The name of a tool; with its server, where it is one of an MCP server (README, rule 5). */
+const toolNameOf = ({ name, params }: Json): unknown => {
+  const [called] = objectsIn(objectOf(valueOf(params))['tools'])
+  const [server, tool] = [textOf(called?.['serverName']), textOf(called?.['name'])]
+  return server !== undefined && tool !== undefined ? mcpToolName(server, tool) : name
+}
+
 /** A call, and its result once there is one (README, rule 5). */
 const toolParts = (tool: Json, fallbackId: string): readonly Part[] => {
-  const { toolCallId: id, name } = tool
-  return callWithResult({ id, name, args: argumentsOf(tool), fallbackId }, resultOf(tool))
+  const { toolCallId: id } = tool
+  return callWithResult({ id, name: toolNameOf(tool), args: argumentsOf(tool), fallbackId }, resultOf(tool))
 }
 
 /** A bubble of a session. `number` is its place, from 1. */

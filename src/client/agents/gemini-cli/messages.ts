@@ -1,6 +1,13 @@
 import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
-import { contentParts, contentText, responsePart, resultText, shellFailed } from '../support/gemini-content.ts'
+import {
+  contentParts,
+  contentText,
+  responsePart,
+  resultText,
+  shellFailed,
+  toolNameOf,
+} from '../support/gemini-content.ts'
 import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
@@ -20,7 +27,8 @@ const isOwned = (owned: Owned, part: Part, id: unknown): boolean =>
 
 /** A call, and its result once there is one (README, rules 5 and 6). */
 const toolParts = (call: Json, fallbackId: string, owned: Owned): readonly Part[] => {
-  const { id, name, args, result, status, resultDisplay } = call
+  const { id, args, result, status, resultDisplay } = call
+  const name = toolNameOf(call['name'], call['displayName'])
   const output = result === undefined || result === null ? undefined : resultText(result)
   const parts = callWithResult(
     { id, name, args: argsWithoutBinary(args), fallbackId },

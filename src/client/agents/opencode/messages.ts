@@ -11,6 +11,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
+import { mcpToolName } from '../support/tool-calls.ts'
 
 /** A part as opencode stores it. */
 type StoredPart = { readonly id: string; readonly json: Json }
@@ -42,6 +43,12 @@ const outputOf = (state: Json): string => {
 
 const UNFINISHED: readonly unknown[] = [undefined, 'pending', 'running']
 
+/** opencode joins the names of an MCP server and its tool with one underscore, which names also have: only of our own it is known. */
+const toolNameOf = (name: unknown): unknown => {
+  const [, tool] = /^tracebook_(?!_)(.+)$/.exec(String(name)) ?? []
+  return tool === undefined ? name : mcpToolName('tracebook', tool)
+}
+
 /** A call, and its result once there is one (README, rule 7). */
 const toolParts = ({
   id: fallbackId,
@@ -49,7 +56,7 @@ const toolParts = ({
 }: StoredPart): readonly Part[] => {
   const state = objectOf(stored)
   return callWithResult(
-    { id, name, args: argsWithoutBinary(state['input']), fallbackId },
+    { id, name: toolNameOf(name), args: argsWithoutBinary(state['input']), fallbackId },
     UNFINISHED.includes(state['status']) ? undefined : { output: outputOf(state), hasFailed: hasFailed(name, state) },
   )
 }

@@ -1,5 +1,6 @@
 import type { Part } from '../agent.ts'
 import { isObject, type Json, objectOf, textOf } from './json.ts'
+import { mcpToolName } from './tool-calls.ts'
 import { kindOf, mediaPlaceholder } from './media.ts'
 import { outputOfValue, resultPart, textPart, thinkingPart } from './parts.ts'
 
@@ -70,6 +71,19 @@ const outputOf = (part: Json): string[] => {
 /** The output of a tool from the parts of its result. */
 export const resultText = (result: unknown): string => contentList(result).flatMap(outputOf).join('\n')
 
+/**
+ * The name of a tool as all agents have it: `mcp__server__tool` for that of an MCP server. Gemini CLI shows such a tool as `tool (server MCP Server)`,
+ * and calls it `mcp_server_tool`; names of servers have no underscore there.
+ */
+export const toolNameOf = (name: unknown, displayName?: unknown): string => {
+  const given = textOf(name) ?? 'unknown'
+  if (given.startsWith('mcp__')) return given
+  const [, tool, server] = /^(.+) \((.+) MCP Server\)$/.exec(String(displayName)) ?? []
+  if (tool !== undefined && server !== undefined && given.endsWith(tool)) return mcpToolName(server, tool)
+  const [, first, rest] = /^mcp_([^_]+)_(.+)$/.exec(given) ?? []
+  return first !== undefined && rest !== undefined ? mcpToolName(first, rest) : given
+}
+
 const untrusted = /^<untrusted_context>\n([\s\S]*)\n<\/untrusted_context>\s*$/
 
 /** The lines that the agents put behind the output of a command. */
@@ -102,7 +116,7 @@ export const shellFailed = (tool: unknown, output: string, shown?: unknown): boo
 
 /** The result of a call that is a part of the content: a `functionResponse` with a usable id. */
 export const responsePart = (answer: Json, callId: string): Part => {
-  const name = textOf(answer['name']) ?? 'unknown'
+  const name = toolNameOf(answer['name'])
   const output = resultText([{ functionResponse: answer }])
   const hasFailed = objectOf(answer['response'])['error'] !== undefined || shellFailed(name, output)
   return resultPart({ callId, toolName: name }, output, hasFailed)

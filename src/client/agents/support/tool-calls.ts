@@ -1,6 +1,9 @@
 import { isExternalId } from './external-ids.ts'
 import { newHashedMap } from './hashed-map.ts'
 
+/** The name of a tool of an MCP server, in the same form in all agents. */
+export const mcpToolName = (server: string, tool: string): string => `mcp__${server}__${tool}`
+
 export type Call = { readonly callId: string; readonly toolName: string }
 
 /** Matches results of tools with their calls, because results do not have the tool's name. */

@@ -181,4 +181,30 @@ test('a result between the lines of its answer stays where it is (rule 5)', asyn
   assert.is(found[1]!.parts[0]?.type === 'tool_result' && found[1]!.parts[0].content.toolName, 'Bash')
 })
 
+test('the command for a compaction stands before what it caused (rule 6)', async () => {
+  const boundary = (uuid: string, trigger: string) =>
+    line({
+      type: 'system',
+      subtype: 'compact_boundary',
+      uuid,
+      content: 'Conversation compacted',
+      compactMetadata: { trigger },
+    })
+  const command = (uuid: string) =>
+    userLine(uuid, '<command-name>/compact</command-name>\n<command-args>keep the names</command-args>')
+  const found = await messages(
+    boundary('b-0', 'auto'),
+    command('u-0'),
+    boundary('b-1', 'manual'),
+    userLine('u-1', 'In short: …', { isCompactSummary: true }),
+    command('u-2'),
+    userLine('u-3', 'go on'),
+    command('u-4'),
+  )
+  assert.equal(
+    found.toSorted((a, b) => a.order - b.order).map(({ externalId }) => externalId),
+    ['b-0', 'u-0', 'u-2', 'b-1', 'u-1', 'u-3', 'u-4'],
+  )
+})
+
 test.run()

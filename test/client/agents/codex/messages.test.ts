@@ -423,4 +423,51 @@ test('unknown types are skipped at every level (rule 8)', async () => {
   assert.equal(malformed, [])
 })
 
+test('an error that ends a turn is stored, once if an event has told it before (rule 6)', async () => {
+  const ended = (error: unknown) => event('task_complete', { turn_id: 't-1', last_agent_message: null, error })
+  const errors = async (...lines: string[]) =>
+    (await parts(...lines)).map((part) => part.type === 'error' && part.content.message)
+  const overloaded = { message: 'overloaded', codex_error_info: 'server_overloaded' }
+  assert.equal(await errors(event('task_started'), ended(overloaded)), ['overloaded'])
+  assert.equal(await errors(event('error', { message: 'overloaded' }), ended(overloaded)), ['overloaded'])
+  assert.equal(await errors(ended(overloaded), event('task_started'), ended('overloaded'), ended({ code: 3 })), [
+    'overloaded',
+    'overloaded',
+    'Error',
+  ])
+  assert.equal(await errors(ended(null), event('task_complete', {})), [])
+})
+
+test('a call fails by the event that its item is complete (rule 6)', async () => {
+  const completed = (thing: object) => event('item_completed', { item: { id: 'c-1', ...thing } })
+  const statusOf = async (event: string) =>
+    (await parts(call({}), output('done'), event)).map((part) => part.type === 'tool_result' && part.content.status)[1]
+  assert.is(await statusOf(completed({ type: 'CommandExecution', exit_code: 3 })), 'error')
+  assert.is(await statusOf(completed({ type: 'CommandExecution', exit_code: 0 })), 'success')
+  assert.is(await statusOf(completed({ type: 'FileChange', status: 'failed' })), 'error')
+  assert.is(await statusOf(completed({ type: 'AgentMessage', status: 'failed' })), 'success')
+})
+
+test('the summary of a compaction is stored once, and is no answer (rule 7)', async () => {
+  const summary = JSON.stringify({
+    ...JSON.parse(answer('SUMMARY', { id: 'm-1' })),
+    metadata: { compaction_output: true },
+  })
+  const said = async (...lines: string[]) =>
+    (await messages(...lines)).map(({ role, parts: [part] }) => [role, part?.type === 'text' && part.content.text])
+  assert.equal(await said(summary, line('compacted', { message: 'SUMMARY' })), [['system', 'SUMMARY']])
+  assert.equal(await said(summary, line('compacted', { message: '' })), [['system', 'SUMMARY']])
+  assert.equal(await said(line('compacted', { message: '' })), [['system', 'Context compacted']])
+})
+
+test('a tool of an MCP server keeps its server (rule 5)', async () => {
+  const nameOf = async (more: object) =>
+    (await parts(call({ ...more }), output('x'))).map((part) => 'toolName' in part.content && part.content.toolName)
+  const full = 'mcp__tracebook__search_sessions'
+  for (const namespace of ['mcp__tracebook', 'mcp__tracebook__'])
+    assert.equal(await nameOf({ name: 'search_sessions', namespace }), [full, full])
+  assert.equal(await nameOf({ name: full, namespace: 'mcp__tracebook__' }), [full, full])
+  assert.equal(await nameOf({ name: 'spawn_agent', namespace: 'collaboration' }), ['spawn_agent', 'spawn_agent'])
+})
+
 test.run()

@@ -245,4 +245,25 @@ test('a damaged line loses no other line', async () => {
   assert.equal([messages.length, malformed, session.skippedLines], [2, [2], 1])
 })
 
+test('a shell that ended with another exit code than 0 has failed, by what the CLI has stored or put behind the output (rule 5)', async () => {
+  const statusOf = async (name: string, result: object) =>
+    (await parts(start(), answer('e-1', 'x', { toolRequests: [request({ name })] }), complete('e-2', { result }))).map(
+      (part) => part.type === 'tool_result' && part.content.status,
+    )[2]
+  assert.is(await statusOf('bash', { content: 'no\n<exited with exit code 1>' }), 'error')
+  assert.is(await statusOf('bash', { content: 'ok\n<exited with exit code 0>' }), 'success')
+  assert.is(await statusOf('bash', { content: '<exited with exit code 1>\nprinted' }), 'success')
+  assert.is(await statusOf('view', { content: '<exited with exit code 1>' }), 'success')
+  assert.is(await statusOf('bash', { content: 'no', contents: [{ type: 'terminal', exitCode: 2 }] }), 'error')
+})
+
+test('a tool of an MCP server keeps its server (rule 5)', async () => {
+  const named = { name: 'tracebook-search_sessions', mcpServerName: 'tracebook', mcpToolName: 'search_sessions' }
+  const found = await parts(start(), answer('e-1', 'x', { toolRequests: [request(named)] }), complete('e-2'))
+  assert.equal(
+    found.flatMap((part) => ('toolName' in part.content ? part.content.toolName : [])),
+    ['mcp__tracebook__search_sessions', 'mcp__tracebook__search_sessions'],
+  )
+})
+
 test.run()

@@ -228,4 +228,14 @@ test('damaged rows are skipped and reported (rule 9)', async () => {
   assert.equal([damaged.malformed, damaged.messages, damaged.session.externalId], [[1], [], 'c-1'])
 })
 
+test('a tool of an MCP server keeps its server (rule 5)', async () => {
+  const params = JSON.stringify({ tools: [{ name: 'search_sessions', parameters: '{}', serverName: 'tracebook' }] })
+  assert.equal(
+    (await partsOf(used('mcp_tracebook_search_sessions', { params, status: 'completed' }))).flatMap((part) =>
+      'toolName' in part.content ? part.content.toolName : [],
+    ),
+    ['mcp__tracebook__search_sessions', 'mcp__tracebook__search_sessions'],
+  )
+})
+
 test.run()

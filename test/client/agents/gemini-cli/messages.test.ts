@@ -166,4 +166,43 @@ test('a deeply nested message does not make the session fail', async () => {
   }
 })
 
+const shell = async (output: string, more: object = {}) => {
+  const parts = await partsOf(
+    answer('m-1', '', { toolCalls: [call('c-1', 'run_shell_command', { result: output, ...more })] }),
+  )
+  return parts.map((part) => part.type === 'tool_result' && part.content.status)[1]
+}
+
+test('a shell has failed by the lines that the CLI puts behind its output, and not by what it printed (rule 6)', async () => {
+  const wrapped = (lines: string) => `<untrusted_context>\n${lines}\n</untrusted_context>`
+  const old = (code: string) =>
+    `Command: x\nDirectory: (root)\nOutput: Exit Code: 7\nError: (none)\nExit Code: ${code}\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 4`
+  assert.is(await shell(wrapped('Output: no\nExit Code: 3\nProcess Group PGID: 4')), 'error')
+  assert.is(await shell(wrapped('Output: yes\nProcess Group PGID: 4')), 'success')
+  assert.is(await shell(wrapped('Output: Exit Code: 3\nis what it says\nProcess Group PGID: 4')), 'success')
+  assert.is(
+    await shell(wrapped('Output: it says\nExit Code: 3\nProcess Group PGID: 4'), {
+      resultDisplay: 'it says\nExit Code: 3',
+    }),
+    'success',
+  )
+  assert.is(await shell(wrapped('Output: (empty)\nSignal: 9\nProcess Group PGID: 4')), 'error')
+  assert.is(await shell(old('0')), 'success')
+  assert.is(await shell(old('1')), 'error')
+  assert.is(await shell('fine', { name: 'read_file' }), 'success')
+  assert.is(await shell('Exit Code: 3', { name: 'read_file' }), 'success')
+})
+
+test('a tool of an MCP server keeps its server (rule 6)', async () => {
+  const nameOf = async (name: string, displayName?: string) =>
+    (await partsOf(answer('m-1', '', { toolCalls: [call('c-1', name, { displayName })] }))).map(
+      (part) => part.type === 'tool_call' && part.content.toolName,
+    )
+  const full = ['mcp__tracebook__search_sessions']
+  assert.equal(await nameOf('search_sessions', 'search_sessions (tracebook MCP Server)'), full)
+  assert.equal(await nameOf('mcp_tracebook_search_sessions'), full)
+  assert.equal(await nameOf('mcp__tracebook__search_sessions'), full)
+  assert.equal(await nameOf('read_file', 'ReadFile'), ['read_file'])
+})
+
 test.run()

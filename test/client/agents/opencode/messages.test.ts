@@ -254,4 +254,13 @@ test('a session with very many messages and parts is read in order', async () =>
   )
 })
 
+test('a tool of Tracebook keeps its server (rule 7)', async () => {
+  const nameOf = async (name: string) =>
+    (await partsOf(tool('c-1', name, { status: 'running' }))).map(
+      (part) => part.type === 'tool_call' && part.content.toolName,
+    )
+  assert.equal(await nameOf('tracebook_search_sessions'), ['mcp__tracebook__search_sessions'])
+  assert.equal(await nameOf('apply_patch'), ['apply_patch'])
+})
+
 test.run()

@@ -69,6 +69,13 @@ export const callerOf = (node: Pick<App, 'app' | 'call'>, token?: string): Calle
   }
 }
 
+/** The body of an answer that must be 200. */
+export const bodyOf = async (asked: Promise<LightMyRequestResponse>): Promise<string> => {
+  const { statusCode, body } = await asked
+  assert.is(statusCode, 200, body.slice(0, 500))
+  return body
+}
+
 /** A trace as tests name it. */
 export type NamedTrace = {
   readonly id: string

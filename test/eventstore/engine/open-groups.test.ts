@@ -10,16 +10,17 @@ import { openGroups } from '../../../src/eventstore/engine/open-groups.ts'
 import { newWatermark } from '../../../src/eventstore/engine/watermark.ts'
 import { locks } from '../../../src/eventstore/engine/schema.ts'
 import { skipEvent } from '../../../src/eventstore/engine/skip.ts'
-import { eventsOf, notedIn, signIn, writeTrace } from '../../server/erasure/support.ts'
+import { eventsOf, notedIn, writeTrace } from '../../server/erasure/support.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { type Database, freshDatabase } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, signIn } from '../../support/world.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../../support/until.ts'
 import { outage } from '../../support/silent.ts'
 
-type Scene = { database: Database; sql: pg.Client; app: App; token: string }
+type Scene = { database: Database; sql: pg.Client; app: App; owner: Person }
 
 const groups = [mainGroup, shelf]
 const schema = schemaOf(shelf)
@@ -31,7 +32,7 @@ test.before.each(async (scene) => {
   await scene.sql.connect()
   await scene.sql.query('create schema rm_shelf_1; create table rm_shelf_1.books (a int)')
   scene.app = await openApp(scene.database.url, { groups })
-  scene.token = await signIn(scene.app)
+  scene.owner = await signIn(scene.app)
 })
 test.after.each(async ({ app, sql, database }) => {
   await app.close()
@@ -39,8 +40,7 @@ test.after.each(async ({ app, sql, database }) => {
   await database.drop()
 })
 
-const put = ({ app, token }: Scene, trace: string, body: object = {}) =>
-  app.call('PUT', `/v1/traces/${trace}`, { token, body })
+const put = ({ owner }: Scene, trace: string, body: object = {}) => owner.ask('PUT', `/v1/traces/${trace}`, body)
 
 const booksOf = async ({ sql }: Scene): Promise<string[]> =>
   (await sql.query<{ name: string }>(`select name from ${schema}.books order by name`)).rows.map(({ name }) => name)
@@ -91,12 +91,12 @@ test('has its own schema, checkpoint and lease, follows the log, and drops its o
 })
 
 test('may lag behind: the service is ready, reads and writes go on, and erasure waits for it', async (scene) => {
-  const { app, token, database } = scene
-  const id = await writeTrace(app, token, 'a', 'secret')
+  const { app, owner, database } = scene
+  const id = await writeTrace(owner, 'a', 'secret')
   await hasBooks(scene, 'a')
   await hold(scene)
   assert.is((await put(scene, 'b')).status, 200)
-  assert.is((await app.call('DELETE', '/v1/traces/a', { token })).status, 200)
+  await owner.send('DELETE', '/v1/traces/a')
   const ready = async () => {
     const { missing, degraded } = await app.service.readiness()
     assert.equal(missing, [])
@@ -116,14 +116,14 @@ test('may lag behind: the service is ready, reads and writes go on, and erasure 
 })
 
 test('has its own quarantine, which does not concern the other groups', async (scene) => {
-  const { app, sql, token, database } = scene
+  const { app, sql, owner, database } = scene
   await put(scene, 'a')
   await hasBooks(scene, 'a')
   await sql.query(`alter table ${schema}.books add constraint no_cats check (name <> 'cat')`)
   await put(scene, 'cat', { title: 'A cat' })
   await put(scene, 'b')
   await hasBooks(scene, 'a', 'b')
-  assert.is((await app.call('GET', '/v1/traces/cat', { token })).status, 200)
+  await owner.send('GET', '/v1/traces/cat')
   assert.is((await put(scene, 'cat', { title: 'Another' })).status, 200)
   const { missing, degraded } = await app.service.readiness()
   assert.equal(missing, [])

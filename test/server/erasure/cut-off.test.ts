@@ -5,26 +5,22 @@ import { findingsOf } from '../proof/verify/support.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
-import { eventsOf, notedIn, signIn } from './support.ts'
+import { eventsOf, notedIn } from './support.ts'
 
 const test = suite('erasure: interrupted')
 
 const MESSAGES = 3_000
-const BATCH = 200
 
 /** A trace of more events than one step of a truncation takes; gives its id. */
-const writeLargeTrace = async ({ call }: App, token: string): Promise<string> => {
-  const { data } = await call('PUT', '/v1/traces/t', { token, body: { title: 'secret' } })
-  for (let from = 0; from < MESSAGES; from += BATCH) {
-    const messages = Array.from({ length: BATCH }, (_, i) => ({
-      externalId: `m${from + i}`,
-      role: 'user',
-      textContent: 'secret',
-    }))
-    assert.is((await call('POST', '/v1/traces/t/messages/batch', { token, body: { messages } })).status, 200)
-  }
-  return (data as { trace: { id: string } }).trace.id
+const writeLargeTrace = async (owner: Person): Promise<string> => {
+  const messages = Array.from({ length: MESSAGES }, (_, i) => ({
+    externalId: `m${i}`,
+    role: 'user',
+    textContent: 'secret',
+  }))
+  return (await owner.newTrace({ title: 'secret' }, messages, 't')).id
 }
 
 /** The log deletes no event of this revision or an earlier one, until it is allowed to. */
@@ -64,13 +60,13 @@ const revisionsOf = async ({ url }: Database, id: string): Promise<number[]> => 
 /** A service whose erasure of a large trace was cut off, and that is stopped. */
 const cutOff = async (database: Database, { keeps }: { keeps: number }) => {
   const app = await openApp(database.url)
-  const token = await signIn(app)
-  const id = await writeLargeTrace(app, token)
+  const owner = await signIn(app)
+  const id = await writeLargeTrace(owner)
   const allowDeletion = await refuseDeletion(database, keeps)
-  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+  await owner.send('DELETE', '/v1/traces/t')
   await until(async () => (await notedIn(database)).some(({ attempts }) => attempts > 0))
   await app.close()
-  return { id, token, allowDeletion }
+  return { id, token: owner.token, allowDeletion }
 }
 
 const untilErased = (app: App, database: Database, id: string) =>

@@ -5,7 +5,8 @@ import { serveOn } from '../../fault/support/service.ts'
 import { freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { openApp } from '../../support/open-app.ts'
-import { eventsOf, notedIn, signIn, writeTrace } from './support.ts'
+import { signIn } from '../../support/world.ts'
+import { eventsOf, notedIn, writeTrace } from './support.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('erasure: a frozen worker')
@@ -24,17 +25,17 @@ test('another worker takes over from a frozen one, which does no harm when it wa
     await until(async () => (await onServer(url, leads)).rows.length === 1)
     const second = await openApp(url, { env: { ROLES: 'api,worker' } })
     try {
-      const token = await signIn(second)
-      const id = await writeTrace(second, token, 't', 'old')
+      const owner = await signIn(second)
+      const id = await writeTrace(owner, 't', 'old')
       const remove = async () => {
-        assert.is((await second.call('DELETE', '/v1/traces/t', { token })).status, 200)
+        await owner.send('DELETE', '/v1/traces/t')
         await until(async () => (await notedIn(database)).length === 0 && (await eventsOf(second, id)).length === 1)
       }
       process.kill(first.pid, 'SIGSTOP')
       await remove()
       process.kill(first.pid, 'SIGCONT')
       await until(first.isReady)
-      await writeTrace(second, token, 't', 'new')
+      await writeTrace(owner, 't', 'new')
       const events = await eventsOf(second, id)
       assert.equal(events, ['TraceDeleted', 'TraceCreated', 'MessageAdded', 'MessagesCounted'])
       await remove()

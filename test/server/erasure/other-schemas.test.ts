@@ -8,16 +8,17 @@ import { holdUseLock } from '../../../src/eventstore/engine/schema.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
-import { type Noted, eventsOf, notedIn, signIn, writeTrace } from './support.ts'
+import { type Noted, eventsOf, notedIn, writeTrace } from './support.ts'
 
-type Scene = { database: Database; app: App; token: string; other: pg.Client; id: string }
+type Scene = { database: Database; app: App; owner: Person; other: pg.Client; id: string }
 
 const test = suite<Scene>('erasure: read models in other schemas,')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openApp(scene.database.url)
-  scene.token = await signIn(scene.app)
+  scene.owner = await signIn(scene.app)
   scene.other = new pg.Client({ connectionString: scene.database.url })
   await scene.other.connect()
 })
@@ -50,9 +51,8 @@ const rebuildOf = ({ database: { url }, app: { service } }: Scene): RebuildOptio
   codec: service.codec,
 })
 
-const write = async (scene: Scene) => void (scene.id = await writeTrace(scene.app, scene.token, 't', SECRET))
-const remove = async ({ app, token }: Scene) =>
-  assert.is((await app.call('DELETE', '/v1/traces/t', { token })).status, 200)
+const write = async (scene: Scene) => void (scene.id = await writeTrace(scene.owner, 't', SECRET))
+const remove = ({ owner }: Scene) => owner.send('DELETE', '/v1/traces/t')
 
 /** Waits until the erasure has been tried in vain; gives what is noted of it. */
 const untilPostponed = ({ database }: Scene): Promise<Noted> =>

@@ -9,6 +9,7 @@ import { openBareLog } from '../../support/bare-log.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { type Database, freshDatabase, onServer, withConnection } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { callerOf, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const schema = schemaOf(mainGroup)
@@ -19,42 +20,35 @@ const test = suite<Scene>('erasure/process')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openApp(scene.database.url)
-  scene.token = await signIn(scene.app)
+  scene.token = (await signIn(scene.app)).token
 })
 test.after.each(async ({ app, database }) => {
   await app.close()
   await database.drop()
 })
 
-const signIn = async ({ call }: App) => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  return (data as { session: { token: string } }).session.token
-}
-
 const SECRET = 'the cat is called Schroedinger'
 
 /** A trace that says the secret wherever it can. */
-const tell = async ({ call }: App, token: string, trace: string, secret = SECRET) => {
-  await call('PUT', `/v1/traces/${trace}`, {
-    token,
-    body: { title: secret, projectPath: secret, visibility: 'public' },
-  })
+const tell = async (app: App, token: string, trace: string, secret = SECRET) => {
+  const { send } = callerOf(app, token)
+  await send('PUT', `/v1/traces/${trace}`, { title: secret, projectPath: secret, visibility: 'public' })
   const messages = Array.from({ length: 40 }, (_, i) => ({
     externalId: `${secret} ${i}`,
     role: 'assistant',
     textContent: secret,
     parts: [{ type: 'tool_call', content: { callId: 'c', toolName: secret, args: { [secret]: secret } } }],
   }))
-  const { status } = await call('POST', `/v1/traces/${trace}/messages/batch`, { token, body: { messages } })
-  assert.is(status, 200)
+  await send('POST', `/v1/traces/${trace}/messages/batch`, { messages })
 }
 
-const idOf = async ({ call }: App, token: string, trace: string): Promise<string> =>
-  ((await call('GET', `/v1/traces/${trace}`, { token })).data as { trace: { id: string } }).trace.id
+const idOf = async (app: App, token: string, trace: string): Promise<string> =>
+  (await callerOf(app, token).send<{ trace: { id: string } }>('GET', `/v1/traces/${trace}`)).trace.id
 
-const messagesOf = async ({ call }: App, token: string, trace: string): Promise<{ textContent?: string }[]> => {
-  const { data } = await call('GET', `/v1/traces/${trace}/messages?includeParts=true`, { token })
-  return (data as { messages: { textContent?: string }[] }).messages
+type Message = { readonly textContent?: string }
+const messagesOf = async (app: App, token: string, trace: string): Promise<readonly Message[]> => {
+  const url = `/v1/traces/${trace}/messages?includeParts=true`
+  return (await callerOf(app, token).send<{ messages: Message[] }>('GET', url)).messages
 }
 
 /** Everywhere in the log and in the database that a text stands. */

@@ -7,18 +7,19 @@ import { startErasure } from '../../../src/server/erasure/process.ts'
 import type { EventLog } from '../../../src/eventstore/log/log.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
-import { eventsOf, nodeOf, notedIn, signIn, writeTrace } from './support.ts'
+import { type Person, signIn } from '../../support/world.ts'
+import { eventsOf, nodeOf, notedIn, writeTrace } from './support.ts'
 import { until } from '../../support/until.ts'
 import { outage } from '../../support/silent.ts'
 
-type Scene = { database: Database; app: App; token: string; main: OpenGroup }
+type Scene = { database: Database; app: App; owner: Person; main: OpenGroup }
 
 /** Erasure as the tests start it, beside a service that has none. */
 const test = suite<Scene>('erasure: streams')
 test.before.each(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openApp(scene.database.url, { env: { ROLES: 'api,projector' } })
-  scene.token = await signIn(scene.app)
+  scene.owner = await signIn(scene.app)
   scene.main = nodeOf(scene.database, scene.app)
 })
 test.after.each(async ({ database, app, main }) => {
@@ -46,9 +47,9 @@ const start = (
 }
 
 /** Writes and deletes a trace. */
-const deleted = async ({ app, token }: Scene, trace: string): Promise<string> => {
-  const id = await writeTrace(app, token, trace, 'secret')
-  assert.is((await app.call('DELETE', `/v1/traces/${trace}`, { token })).status, 200)
+const deleted = async ({ owner }: Scene, trace: string): Promise<string> => {
+  const id = await writeTrace(owner, trace, 'secret')
+  await owner.send('DELETE', `/v1/traces/${trace}`)
   return id
 }
 
@@ -109,13 +110,13 @@ test('nothing is erased from the log before all groups of read models have appli
 const readers = 'select position from tracebook.processes where name = $1'
 
 test('a log that has lost events already read is followed from its beginning', async (scene) => {
-  const { database, app, token } = scene
+  const { database, app, owner } = scene
   const first = start(scene)
   const one = await deleted(scene, 'one')
   await until(async () => (await isErased(scene, one)) && (await notedIn(database)).length === 0)
   await first.close()
   const gap = await deleted(scene, 'in the gap')
-  const stays = await writeTrace(app, token, 'stays', 'mine')
+  const stays = await writeTrace(owner, 'stays', 'mine')
   const head = await app.service.log.head()
   await onServer(
     database.url,
@@ -138,8 +139,8 @@ test('a log that has lost events already read is followed from its beginning', a
 })
 
 test('a deletion that the log does not hold erases nothing', async (scene) => {
-  const { database, app, token } = scene
-  const id = await writeTrace(app, token, 't', 'mine')
+  const { database, app, owner } = scene
+  const id = await writeTrace(owner, 't', 'mine')
   const head = await app.service.log.head()
   const stream = `trace-${id}`
   await onServer(database.url, `insert into tracebook.erasures values ($1, 1000, $2, 0, $3)`, [

@@ -1,23 +1,17 @@
-import * as assert from 'uvu/assert'
 import { mainGroup } from '../../../projections/index.ts'
 import { type OpenGroup, openGroup } from '../../../src/eventstore/engine/open-groups.ts'
 import type { Group } from '../../../src/eventstore/engine/group.ts'
 import { newWatermark } from '../../../src/eventstore/engine/watermark.ts'
 import { type Database, onServer } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
+import type { Person } from '../../support/world.ts'
 import { outage, silent } from '../../support/silent.ts'
 
-export const signIn = async ({ call }: App): Promise<string> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  return (data as { session: { token: string } }).session.token
-}
-
 /** A trace with a message that says `text`; gives its id. */
-export const writeTrace = async ({ call }: App, token: string, trace: string, text: string): Promise<string> => {
-  const path = `/v1/traces/${trace}`
-  assert.is((await call('PUT', path, { token, body: {} })).status, 200)
-  assert.is((await call('PUT', `${path}/messages/m`, { token, body: { role: 'user', textContent: text } })).status, 200)
-  return ((await call('GET', path, { token })).data as { trace: { id: string } }).trace.id
+export const writeTrace = async ({ newTrace, send }: Person, trace: string, text: string): Promise<string> => {
+  const { id, url } = await newTrace({}, [], trace)
+  await send('PUT', `${url}/messages/m`, { role: 'user', textContent: text })
+  return id
 }
 
 /** What the log holds of a trace, by type. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { copyLog } from '../../../src/eventstore/log/copy/copy.ts'
@@ -6,8 +5,8 @@ import { openAdapter } from '../../../src/eventstore/log/open-log.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { openApp } from '../../support/open-app.ts'
+import { callerOf, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
-import { dataOf, newAsk, okText, signIn } from './support.ts'
 
 const test = suite('history: a copied log')
 
@@ -55,24 +54,24 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const)
     const [there, here] = [`${double.url}${IN_CHUNKS}`, '']
     const [from, to] = direction === 'to Postgres' ? [there, here] : [here, there]
     const source = await open(first.url, from)
-    const { token } = await signIn(source)
-    const ask = newAsk(source, token)
-    const url = `/v1/traces/${randomUUID()}`
-    const send = (suffix: string) => {
-      const messages = TEXTS.map((text, i) => messageOf(`m${i}`, `${text}${suffix}`))
-      return okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages })))
-    }
-    await okText(ask('PUT', url, '{"title":"before"}'))
-    await send(' of the past')
-    await send('')
-    await okText(ask('POST', `${url}/history/erase`))
-    const { events } = await dataOf<{ events: { at: number }[] }>(ask('GET', `${url}/events?limit=1`))
+    const { token, say, send, newTrace } = await signIn(source)
+    const { url } = await newTrace({ title: 'before' })
+    const write = (suffix: string) =>
+      say(
+        url,
+        TEXTS.map((text, i) => messageOf(`m${i}`, `${text}${suffix}`)),
+      )
+    await write(' of the past')
+    await write('')
+    await send('POST', `${url}/history/erase`)
+    const { events } = await send<{ events: { at: number }[] }>('GET', `${url}/events?limit=1`)
     const erasedAt = events[0]!.at
     await until(() => Date.now() > erasedAt)
-    await send(' of today')
+    await write(' of today')
     const shown = async (node: typeof source) => {
-      const body = await okText(newAsk(node, token)('GET', `${url}/messages?at=${erasedAt}`))
-      return (JSON.parse(body) as { data: { messages: { textContent: string }[] } }).data.messages
+      const caller = callerOf(node, token)
+      type List = { messages: { textContent: string }[] }
+      return (await caller.send<List>('GET', `${url}/messages?at=${erasedAt}`)).messages
     }
     const expected = await shown(source)
     assert.equal(

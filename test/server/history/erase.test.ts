@@ -5,27 +5,22 @@ import { groups } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { eventsOf, notedIn } from '../erasure/support.ts'
-import { freshDatabase } from '../../support/database.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { bodyOf, callerOf } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
-import { newAsk, dataOf, okText, signIn } from './support.ts'
+import { openHistory } from './support.ts'
 
 const test = suite('history: an erased past')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', AUDIT_PUBLIC: 'on' } })
-const user = await signIn(node)
-const ask = newAsk(node, user.token)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { database, node, openNode, user } = await openHistory(test, { AUDIT_PUBLIC: 'on' })
+const { ask, send, newTrace } = user
+const textAt = (url: string) => bodyOf(user.get(url))
 
 type Entry = { type: string; revision: number; at: number; text: string; erased?: number; actor?: { userId: string } }
 
-const send = (url: string, messages: readonly object[]) =>
-  okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages })))
+const post = (url: string, messages: readonly object[]) =>
+  send<{ created: number }>('POST', `${url}/messages/batch`, { messages })
 const textOf = (externalId: string, text: string) => ({
   externalId,
   role: 'assistant',
@@ -38,29 +33,27 @@ const textOf = (externalId: string, text: string) => ({
 
 /** A trace that said `secret` and says it no more; gives its URL and id. */
 const lived = async (secret: string, messages = 3) => {
-  const url = `/v1/traces/${randomUUID()}`
-  const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, JSON.stringify({ title: secret })))
-  await send(
+  const { url, id } = await newTrace({ title: secret })
+  await post(
     url,
     Array.from({ length: messages }, (_, i) => textOf(`m${i}`, `${secret} ${i}`)),
   )
-  await send(
+  await post(
     url,
     Array.from({ length: messages }, (_, i) => textOf(`m${i}`, `said ${i}`)),
   )
-  await okText(ask('PATCH', url, '{"title":"kept"}'))
-  return { url, id: trace.id }
+  await send('PATCH', url, { title: 'kept' })
+  return { url, id }
 }
 
 const shown = async (url: string) => [
-  await okText(ask('GET', url)),
-  (await okText(ask('GET', `${url}/messages?includeParts=true`))).replace(/"revision":\d+/, ''),
+  await textAt(url),
+  (await textAt(`${url}/messages?includeParts=true`)).replace(/"revision":\d+/, ''),
 ]
-const erase = (url: string) => dataOf<{ revision: number; erased: number }>(ask('POST', `${url}/history/erase`))
-const timeline = async (url: string) => (await dataOf<{ events: Entry[] }>(ask('GET', `${url}/events`))).events
+const erase = (url: string) => send<{ revision: number; erased: number }>('POST', `${url}/history/erase`)
+const timeline = async (url: string) => (await send<{ events: Entry[] }>('GET', `${url}/events`)).events
 const ofNamespace = async (query = '') =>
-  (await dataOf<{ events: Entry[] }>(ask('GET', `/v1/namespaces/${user.namespaceSlug}/events?limit=1000${query}`)))
-    .events
+  (await send<{ events: Entry[] }>('GET', `/v1/namespaces/${user.namespaceSlug}/events?limit=1000${query}`)).events
 const isErased = () => until(async () => (await notedIn(database)).length === 0)
 
 /** No rows that wait to be swept, and all read models as the log has them. */
@@ -100,10 +93,10 @@ test('the present stays, the past is gone from the log and the read models, and 
     assert.is((await ask('GET', `${url}/messages?revision=${past}`)).status, 404)
     assert.is((await ask('GET', `${url}/events/${past}`)).status, 404)
     assert.is((await ask('GET', `${url}/diff?from=${past}`)).status, 404)
-    const { messages } = await dataOf<{ messages: unknown[] }>(ask('GET', `${url}/messages?changedSince=${past}`))
+    const { messages } = await send<{ messages: unknown[] }>('GET', `${url}/messages?changedSince=${past}`)
     assert.is(messages.length, 3)
   }
-  const { messages } = await dataOf<{ messages: unknown[] }>(ask('GET', `${url}/messages?changedSince=${revision}`))
+  const { messages } = await send<{ messages: unknown[] }>('GET', `${url}/messages?changedSince=${revision}`)
   assert.is(messages.length, 0)
   await isErased()
   assert.equal(await eventsOf(node, id), [...Array.from({ length: 3 }, () => 'MessageRestated'), 'HistoryErased'])
@@ -117,12 +110,12 @@ test('a trace can be written, changed, erased again and deleted afterwards', asy
   const secret = `w${randomUUID()}`
   const { url, id } = await lived(secret)
   const { revision } = await erase(url)
-  await send(url, [textOf('m1', 'said anew'), textOf('m3', 'more')])
+  await post(url, [textOf('m1', 'said anew'), textOf('m3', 'more')])
   const middle = await shown(url)
-  const past = await okText(ask('GET', `${url}/messages?includeParts=true&revision=${revision}`))
+  const past = await textAt(`${url}/messages?includeParts=true&revision=${revision}`)
   assert.match(past, 'said 1')
   assert.not.match(past, 'said anew')
-  await okText(ask('PATCH', url, '{"gitBranch":"main"}'))
+  await send('PATCH', url, { gitBranch: 'main' })
   const again = await erase(url)
   assert.is(again.erased, 5)
   const [detail, messages] = await shown(url)
@@ -132,7 +125,7 @@ test('a trace can be written, changed, erased again and deleted afterwards', asy
   assert.equal(types, ['TraceCreated', 'MessagesUpserted', 'MessagesUpserted', 'TraceUpdated', 'HistoryErased', 'MessagesUpserted', 'TraceUpdated', 'HistoryErased']) // prettier-ignore
   await isErased()
   await equalAfterRebuild(node)
-  await okText(ask('DELETE', url))
+  await send('DELETE', url)
   assert.equal(
     (await ofNamespace(`&trace=${url.split('/').at(-1)}`)).map(({ type }) => type),
     ['TraceDeleted'],
@@ -144,9 +137,9 @@ test('a trace can be written, changed, erased again and deleted afterwards', asy
 
 test('a trace that was deleted before keeps its record of the deletion', async () => {
   const { url, id } = await lived('first')
-  await okText(ask('DELETE', url))
-  await okText(ask('PUT', url, '{"title":"again"}'))
-  await okText(ask('PATCH', url, '{"title":"and again"}'))
+  await send('DELETE', url)
+  await send('PUT', url, { title: 'again' })
+  await send('PATCH', url, { title: 'and again' })
   await erase(url)
   await isErased()
   assert.equal(await eventsOf(node, id), ['HistoryErased'])
@@ -159,17 +152,17 @@ test('a trace that was deleted before keeps its record of the deletion', async (
   )
   await equalAfterRebuild(node)
   assert.is(deletions(await ofNamespace()), before)
-  await okText(ask('DELETE', url))
-  assert.is((await ask('PUT', `${url}?unlessDeleted=true`, '{}')).status, 410)
+  await send('DELETE', url)
+  assert.is((await ask('PUT', `${url}?unlessDeleted=true`, {})).status, 410)
   assert.is(deletions(await ofNamespace()), before + 1)
 })
 
 test('a trace that is larger than an append is erased in several, and is shown whole all the time', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{}'))
+  const { trace } = await send<{ trace: { id: string } }>('PUT', url, {})
   const long = (i: number, text: string) => textOf(`m${i}`, text.repeat(500_000))
-  for (let i = 0; i < 10; i++) await send(url, [long(i, 'ab')])
-  await send(url, [long(3, 'cd'), textOf('last', 'end')])
+  for (let i = 0; i < 10; i++) await post(url, [long(i, 'ab')])
+  await post(url, [long(3, 'cd'), textOf('last', 'end')])
   const before = await shown(url)
   const erasing = erase(url)
   let over = false
@@ -193,46 +186,42 @@ test('a trace that is larger than an append is erased in several, and is shown w
   assert.ok(appends.size > 2, `${appends.size} appends`)
   await isErased()
   assert.is((await eventsOf(node, trace.id)).length, 12)
-  await send(url, [long(5, 'ef')])
-  assert.match(await okText(ask('GET', `${url}/messages?includeParts=true&revision=${revision}&limit=6`)), 'abab')
+  await post(url, [long(5, 'ef')])
+  assert.match(await textAt(`${url}/messages?includeParts=true&revision=${revision}&limit=6`), 'abab')
   await equalAfterRebuild(node)
 })
 
 test('a write on another node restarts the erasure, and is not lost', async () => {
-  const other = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none', ROLES: 'api,projector' } })
-  try {
-    const { url } = await lived(`w${randomUUID()}`, 200)
-    const there = newAsk(other, user.token)
-    const written = 20
-    let isOver = false
-    const writing = (async () => {
-      for (let i = 0; i < written; i++) {
-        const body = JSON.stringify({ messages: [textOf(`w${i}`, `words ${i}`)] })
-        // On a busy machine the read models of the other node may be late: a repetition changes nothing.
-        await until(async () => (await there('POST', `${url}/messages/batch`, body)).status === 200)
-      }
-    })().finally(() => (isOver = true))
-    const erasing = (async () => {
-      do await erase(url)
-      while (!isOver)
-    })()
-    await Promise.all([writing, erasing])
-    await erase(url)
-    await node.service.visible(await node.service.log.head())
-    const { messages } = await dataOf<{ messages: { externalId: string }[] }>(ask('GET', `${url}/messages`))
-    const found = messages.map(({ externalId }) => externalId).filter((id) => id.startsWith('w'))
-    assert.equal(found.sort(), Array.from({ length: written }, (_, i) => `w${i}`).sort())
-    const [first, ...rest] = (await timeline(url)).map(({ type }) => type)
-    assert.equal([first, rest.includes('HistoryErased')], ['HistoryErased', false])
-  } finally {
-    await other.close()
-  }
+  const other = await openNode({ env: { ROLES: 'api,projector' } })
+  const { url } = await lived(`w${randomUUID()}`, 200)
+  const there = callerOf(other, user.token)
+  const written = 20
+  let isOver = false
+  const writing = (async () => {
+    for (let i = 0; i < written; i++) {
+      const body = { messages: [textOf(`w${i}`, `words ${i}`)] }
+      // On a busy machine the read models of the other node may be late: a repetition changes nothing.
+      await until(async () => (await there.ask('POST', `${url}/messages/batch`, body)).status === 200)
+    }
+  })().finally(() => (isOver = true))
+  const erasing = (async () => {
+    do await erase(url)
+    while (!isOver)
+  })()
+  await Promise.all([writing, erasing])
+  await erase(url)
+  await node.service.visible(await node.service.log.head())
+  const { messages } = await send<{ messages: { externalId: string }[] }>('GET', `${url}/messages`)
+  const found = messages.map(({ externalId }) => externalId).filter((id) => id.startsWith('w'))
+  assert.equal(found.sort(), Array.from({ length: written }, (_, i) => `w${i}`).sort())
+  const [first, ...rest] = (await timeline(url)).map(({ type }) => type)
+  assert.equal([first, rest.includes('HistoryErased')], ['HistoryErased', false])
 })
 
 test('a repeated request waits for the erasure that has begun, and starts no second one after writes between them', async () => {
   const { url } = await lived('a secret that is asked for twice')
-  const [first, sent, second] = await Promise.all([erase(url), send(url, [textOf('m9', 'between')]), erase(url)])
-  assert.match(sent, '"created":1')
+  const [first, sent, second] = await Promise.all([erase(url), post(url, [textOf('m9', 'between')]), erase(url)])
+  assert.is(sent.created, 1)
   assert.equal(second, first)
   assert.is((await ask('POST', `${url}/history/erase`)).status, 200)
 })
@@ -254,10 +243,10 @@ test('restated messages that were never completed show nowhere, and go with the 
   await node.service.visible(position)
   assert.equal(await shown(url), before)
   assert.is((await timeline(url)).length, 4)
-  await okText(ask('GET', `${url}?revision=${since}`))
+  await send('GET', `${url}?revision=${since}`)
   await equalAfterRebuild(node)
-  await send(url, [textOf('m0', 'said 0')])
-  await okText(ask('PATCH', url, '{"title":"kept"}'))
+  await post(url, [textOf('m0', 'said 0')])
+  await send('PATCH', url, { title: 'kept' })
   await erase(url)
   await isErased()
   await equalAfterRebuild(node)

@@ -1,23 +1,21 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newPastMemo } from '../../../src/server/history/past-memo.ts'
-import { dataOf, okText, openHistory } from './support.ts'
+import { openHistory } from './support.ts'
 
 const test = suite('history: the cache of past states')
 
-const { node, ask, close } = await openHistory()
-test.after(close)
+const { node, user } = await openHistory(test)
 
 test('a trace whose past took much work is forgotten when it is deleted', async () => {
-  const url = '/v1/traces/much-work'
-  const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{"title":"first"}'))
+  const { url, id } = await user.newTrace({ title: 'first' })
   const rename = { type: 'TraceUpdated', data: { patch: [{ op: 'replace', path: '/title', value: 'again' }] } } as const
   const { traces, write, memo } = node.service
-  for (let i = 0; i < 5; i++) await write(traces, trace.id, { decide: () => new Array(500).fill(rename) }, {})
-  await okText(ask('GET', `${url}?revision=2500`))
-  const remembered = memo.of({ id: trace.id, incarnation: 0n, revision: 2500n }).trace
+  for (let i = 0; i < 5; i++) await write(traces, id, { decide: () => new Array(500).fill(rename) }, {})
+  await user.send('GET', `${url}?revision=2500`)
+  const remembered = memo.of({ id: id, incarnation: 0n, revision: 2500n }).trace
   assert.is(remembered.get()?.fields.title, 'again')
-  await okText(ask('DELETE', url))
+  await user.send('DELETE', url)
   assert.is(remembered.get(), undefined)
 })
 

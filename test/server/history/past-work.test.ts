@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Row } from '../../../src/eventstore/engine/reads.ts'
@@ -7,12 +6,11 @@ import { openPast } from '../../../src/server/history/open-past.ts'
 import { newPastMemo } from '../../../src/server/history/past-memo.ts'
 import type { HistoryServices } from '../../../src/server/history/services.ts'
 import type { MessageListRow } from '../../../src/server/trace/messages/queries.ts'
-import { dataOf, okText, openHistory } from './support.ts'
+import { openHistory } from './support.ts'
 
 const test = suite('history: the work of reading the past')
 
-const { node, user, ask, close } = await openHistory()
-test.after(close)
+const { node, user } = await openHistory(test)
 
 /** The services of the node, and how many rows each statement has given since. */
 const counted = () => {
@@ -31,20 +29,12 @@ const counted = () => {
   return { services: services as HistoryServices, rows }
 }
 
-const present = (externalId: string) =>
-  traceWithTimeline(node.service, { externalId }, { userId: user.userId, namespaceId: user.namespaceId } as never)
-
-const newTrace = async () => {
-  const externalId = randomUUID()
-  const url = `/v1/traces/${externalId}`
-  const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{"title":"first"}'))
-  return { externalId, url, id: trace.id }
-}
+const present = (externalId: string) => traceWithTimeline(node.service, { externalId }, user as never)
 
 const RENAMES = 3_500
 
 test('a trace with very many changes of its own is read a page at a time, each change once', async () => {
-  const { externalId, url, id } = await newTrace()
+  const { externalId, url, id } = await user.newTrace({ title: 'first' })
   const rename = (title: string) => ({
     type: 'TraceUpdated' as const,
     data: { patch: [{ op: 'replace' as const, path: '/title', value: title }] },
@@ -54,8 +44,8 @@ test('a trace with very many changes of its own is read a page at a time, each c
     const events = Array.from({ length: 500 }, (_, k) => rename(`title ${i + k}`))
     await write(traces, id, { decide: () => events }, {})
   }
-  await okText(ask('POST', `${url}/messages/batch`, '{"messages":[{"externalId":"m","role":"user"}]}'))
-  await okText(ask('PATCH', url, '{"gitBranch":"last"}'))
+  await user.send('POST', `${url}/messages/batch`, { messages: [{ externalId: 'm', role: 'user' }] })
+  await user.send('PATCH', url, { gitBranch: 'last' })
   const trace = await present(externalId)
   const { services, rows } = counted()
   const detailAt = async (revision: bigint) =>
@@ -69,7 +59,7 @@ test('a trace with very many changes of its own is read a page at a time, each c
   )
   assert.ok(rows.reduce((sum, { count }) => sum + count, 0) >= RENAMES)
   const detail = await detailAt(trace.revision)
-  const now = await dataOf<{ trace: object }>(ask('GET', url))
+  const now = await user.send<{ trace: object }>('GET', url)
   assert.equal(detail, now.trace)
   const before = rows.length
   assert.equal(await detailAt(trace.revision), detail)
@@ -83,7 +73,7 @@ for (const [name, field] of [
   ['changed', 'textContent'],
 ] as const)
   test(`the order of a list whose messages were ${name} since is computed once for all of its pages`, async () => {
-    const { externalId, url } = await newTrace()
+    const { externalId, url } = await user.newTrace({ title: 'first' })
     const upload = async (change: (i: number) => object) => {
       for (let from = 0; from < COUNT; from += 200) {
         const messages = Array.from({ length: 200 }, (_, k) => ({
@@ -91,7 +81,7 @@ for (const [name, field] of [
           role: 'user',
           ...change(from + k),
         }))
-        await okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages })))
+        await user.send('POST', `${url}/messages/batch`, { messages })
       }
     }
     await upload((i) => ({ order: i }))

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import jsonpatch from 'fast-json-patch'
 import { suite } from 'uvu'
@@ -6,13 +5,15 @@ import * as assert from 'uvu/assert'
 import { summarise } from '../../../src/server/trace/decide-summary.ts'
 import type { MessageUpsert } from '../../../src/server/trace/messages/message.ts'
 import { upsert } from '../trace/arbitraries.ts'
-import { batchBody, dataOf, okText, openHistory } from './support.ts'
+import { bodyOf } from '../../support/world.ts'
+import { batchBody, openHistory } from './support.ts'
 import { runs } from '../../support/runs.ts'
 
 const test = suite('history: the past')
 
-const { node, ask, close } = await openHistory()
-test.after(close)
+const { node, user } = await openHistory(test)
+const { ask, send, get } = user
+const textAt = (url: string) => bodyOf(get(url))
 
 type Step =
   | { readonly do: 'patch'; readonly body: object }
@@ -41,28 +42,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const { traces, write } = node.service
 
 const newTrace = async () => {
-  const externalId = randomUUID()
-  const url = `/v1/traces/${externalId}`
-  const { trace } = await dataOf<{ trace: { id: string } }>(ask('PUT', url, '{"title":"first"}'))
-  const batch = (some: readonly MessageUpsert[]) => okText(ask('POST', `${url}/messages/batch`, batchBody(some)))
+  const { url, ...trace } = await user.newTrace({ title: 'first' })
+  const batch = (some: readonly MessageUpsert[]) => {
+    const headers = { ...user.headers, 'content-type': 'application/json' }
+    return bodyOf(node.app.inject({ method: 'POST', url: `${url}/messages/batch`, headers, payload: batchBody(some) }))
+  }
 
   /** Gives the revision with which the trace has begun another life, or without a past; undefined if it has not. */
   const take = async (wanted: Step): Promise<number | undefined> => {
-    if (wanted.do === 'patch') await okText(ask('PATCH', url, JSON.stringify(wanted.body)))
+    if (wanted.do === 'patch') await send('PATCH', url, wanted.body)
     if (wanted.do === 'write') await batch(wanted.upserts)
     // Requests that come together may share an append.
     if (wanted.do === 'both')
-      await Promise.all([batch(wanted.upserts), okText(ask('PATCH', url, '{"title":"both"}')), batch(wanted.others)])
+      await Promise.all([batch(wanted.upserts), send('PATCH', url, { title: 'both' }), batch(wanted.others)])
     if (wanted.do === 'summarise') {
       const given = { title: wanted.title, summary: 'what it came to', messageCount: 1, deletions, since }
       await write(traces, trace.id, { decide: summarise(given, 0) }, {})
     }
     if (wanted.do === 'erase') return erase()
     if (wanted.do !== 'recreate') return undefined
-    await okText(ask('DELETE', url))
+    await send('DELETE', url)
     deletions += 1
     since = undefined
-    await okText(ask('PUT', url, '{"title":"again"}'))
+    await send('PUT', url, { title: 'again' })
     return (await present()).revision
   }
   let deletions = 0
@@ -71,7 +73,7 @@ const newTrace = async () => {
   /** Shows the same as before, but for the summary. */
   const erase = async () => {
     const before = await present()
-    const { revision, erased } = await dataOf<{ revision: number; erased: number }>(ask('POST', `${url}/history/erase`))
+    const { revision, erased } = await send<{ revision: number; erased: number }>('POST', `${url}/history/erase`)
     const after = await present()
     if (erased > 0) since = revision - listOf(after).length
     const { ai_title: _, ai_summary: _s, summaryMessageCount: _c, ...trace } = traceIn(before)
@@ -81,11 +83,12 @@ const newTrace = async () => {
 
   /** What the API answers now. */
   const present = async () => {
-    const detail = await okText(ask('GET', url))
-    const withParts = await okText(ask('GET', `${url}/messages?includeParts=true`))
-    const messages = await okText(ask('GET', `${url}/messages`))
-    const { events } = await dataOf<{ events: { revision: number; at: number }[] }>(
-      ask('GET', `${url}/events?order=desc&limit=1`),
+    const detail = await textAt(url)
+    const withParts = await textAt(`${url}/messages?includeParts=true`)
+    const messages = await textAt(`${url}/messages`)
+    const { events } = await send<{ events: { revision: number; at: number }[] }>(
+      'GET',
+      `${url}/events?order=desc&limit=1`,
     )
     const { revision, at } = events[0]!
     return { detail, withParts, messages, revision, at }
@@ -100,16 +103,17 @@ const detailWith = ({ detail, revision }: Pick<Snapshot, 'detail' | 'revision'>)
   `${detail.slice(0, -'}}'.length)},"revision":${revision}}}`
 
 const past = async (url: string, moment: string) => ({
-  detail: await okText(ask('GET', `${url}?${moment}`)),
-  withParts: await okText(ask('GET', `${url}/messages?includeParts=true&${moment}`)),
-  messages: await okText(ask('GET', `${url}/messages?${moment}`)),
+  detail: await textAt(`${url}?${moment}`),
+  withParts: await textAt(`${url}/messages?includeParts=true&${moment}`),
+  messages: await textAt(`${url}/messages?${moment}`),
 })
 
 const pages = async (url: string, limit: number) => {
   const all: string[] = []
   for (let cursor = ''; ;) {
-    const { messages, nextCursor } = await dataOf<{ messages: { externalId: string }[]; nextCursor?: string }>(
-      ask('GET', `${url}&limit=${limit}${cursor}`),
+    const { messages, nextCursor } = await send<{ messages: { externalId: string }[]; nextCursor?: string }>(
+      'GET',
+      `${url}&limit=${limit}${cursor}`,
     )
     all.push(...messages.map(({ externalId }) => externalId))
     if (nextCursor === undefined) return all
@@ -154,7 +158,7 @@ type Difference = {
 
 const checkDifference = async (url: string, before: Snapshot, after: Snapshot) => {
   const query = `from=${before.revision}&to=${after.revision}`
-  const { patch, messages } = await dataOf<Difference>(ask('GET', `${url}/diff?${query}`))
+  const { patch, messages } = await send<Difference>('GET', `${url}/diff?${query}`)
   assert.equal(patched(traceDocument(before), patch), traceDocument(after))
   const [then, now] = [before, after].map((one) => new Map(listOf(one).map((message) => [message.externalId, message])))
   assert.equal(new Set(messages.added), new Set([...now!.keys()].filter((externalId) => !then!.has(externalId))))
@@ -230,7 +234,7 @@ const message = (i: number, more: object = {}) => ({
 
 const sent = async (url: string, messages: readonly object[]) => {
   for (let at = 0; at < messages.length; at += 200)
-    await okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages: messages.slice(at, at + 200) })))
+    await send('POST', `${url}/messages/batch`, { messages: messages.slice(at, at + 200) })
 }
 
 test('a long list shows its past, whatever was added, changed and moved since', async () => {

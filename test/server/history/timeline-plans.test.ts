@@ -6,9 +6,8 @@ import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type EntryRow, type Filter, listEntries } from '../../../src/server/history/entry-queries.ts'
 import type { TimelineReads } from '../../../src/server/history/timeline-reads.ts'
 import { newPool } from '../../../src/eventstore/postgres/connect.ts'
-import { freshDatabase } from '../../support/database.ts'
 import { type Plan, mostRows } from '../../support/filled-read-models.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 const test = suite('history: query plans of the timeline')
 
@@ -17,8 +16,7 @@ const FIRST_AT = Date.UTC(2026, 0, 1)
 const SECOND = 1_000
 const namespaceId = randomUUID()
 
-const database = await freshDatabase()
-const node = await openApp(database.url)
+const { database, close } = await newWorld()
 const pool = newPool({
   url: database.url,
   name: 'test',
@@ -30,8 +28,7 @@ const connection = await pool.connect()
 test.after(async () => {
   connection.release()
   await pool.end()
-  await node.close()
-  await database.drop()
+  await close()
 })
 
 /** One a second, each tenth of this namespace; times do not quite go up with the positions. */

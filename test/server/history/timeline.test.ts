@@ -8,23 +8,17 @@ import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { locks } from '../../../src/eventstore/engine/schema.ts'
 import { entryTypes } from '../../../src/contract/entry-types.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { freshDatabase, withConnection } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { withConnection } from '../../support/database.ts'
+import { signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 import { until } from '../../support/until.ts'
-import { dataOf, newAsk, okText, signIn } from './support.ts'
+import { openHistory } from './support.ts'
 
 const test = suite('history: the timeline')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+const { database, node, user: ada } = await openHistory(test)
 const port = await listen(node)
-const ada = await signIn(node)
-const ask = newAsk(node, ada.token)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { ask, send, say, newTrace } = ada
 
 type Entry = {
   revision: number
@@ -39,25 +33,18 @@ type Entry = {
 }
 type List = { events: Entry[]; nextCursor?: string }
 
-const newTrace = async (body = '{"title":"T"}') => {
-  const externalId = randomUUID()
-  const url = `/v1/traces/${externalId}`
-  await okText(ask('PUT', url, body))
-  return { externalId, url }
-}
 const message = (i: number, textContent = 'x') => ({ externalId: `m${i}`, role: 'user', textContent })
-const batch = (url: string, ...messages: object[]) =>
-  okText(ask('POST', `${url}/messages/batch`, JSON.stringify({ messages })))
+const batch = (url: string, ...messages: object[]) => say(url, messages)
 const texts = async (url: string, query = '') =>
-  (await dataOf<List>(ask('GET', `${url}/events${query}`))).events.map(({ text }) => text)
+  (await send<List>('GET', `${url}/events${query}`)).events.map(({ text }) => text)
 const home = `/v1/namespaces/${ada.namespaceSlug}`
 
 test('both orders can be asked for with all filters at once', async () => {
-  const { externalId, url } = await newTrace()
-  await okText(ask('PATCH', url, '{"title":"Other"}'))
+  const { externalId, url } = await newTrace({ title: 'T' })
+  await send('PATCH', url, { title: 'Other' })
   const filters = `type=TraceCreated,TraceUpdated&actor=${ada.userId}&from=0&to=${Date.now() + 1e6}&trace=${externalId}&limit=1`
   const all = async (order: string) => {
-    const of = (cursor: string) => dataOf<List>(ask('GET', `${home}/events?order=${order}&${filters}${cursor}`))
+    const of = (cursor: string) => send<List>('GET', `${home}/events?order=${order}&${filters}${cursor}`)
     const first = await of('')
     return [first, await of(`&cursor=${first.nextCursor}`)].flatMap(({ events }) => events.map(({ type }) => type))
   }
@@ -66,15 +53,15 @@ test('both orders can be asked for with all filters at once', async () => {
 })
 
 test('every entry is a sentence with the current names', async () => {
-  await okText(ask('PATCH', '/v1/user', '{"displayName":"Ada"}'))
-  const { url } = await newTrace('{"title":"First"}')
+  await send('PATCH', '/v1/user', { displayName: 'Ada' })
+  const { url } = await newTrace({ title: 'First' })
   await batch(url, message(1), message(2), message(3))
   await batch(url, message(1, 'changed'), message(4))
   await batch(url, message(1, 'again'))
-  await okText(ask('PATCH', url, '{"title":"Sec\\nond\\u202e","gitBranch":"main"}'))
-  await okText(ask('PATCH', url, '{"visibility":"public"}'))
-  await okText(ask('PATCH', url, '{}'))
-  await okText(ask('PATCH', '/v1/user', '{"displayName":"Ada\\u0000\\nL."}'))
+  await send('PATCH', url, { title: 'Sec\nond\u202e', gitBranch: 'main' })
+  await send('PATCH', url, { visibility: 'public' })
+  await send('PATCH', url, {})
+  await send('PATCH', '/v1/user', { displayName: 'Ada\u0000\nL.' })
   assert.equal(await texts(url), [
     'Ada L. created the trace “First”',
     '3 messages added by Ada L.',
@@ -88,18 +75,17 @@ test('every entry is a sentence with the current names', async () => {
 
 test('the life of a namespace is shown', async () => {
   const bob = await signIn(node)
-  const asBob = newAsk(node, bob.token)
   const slug = `team-${randomUUID().slice(0, 8)}`
   const url = `/v1/namespaces/${slug}`
-  await okText(ask('POST', '/v1/namespaces', JSON.stringify({ slug, displayName: 'Team' })))
-  await okText(asBob('PATCH', '/v1/user', '{"displayName":"Bob"}'))
-  await okText(ask('PATCH', '/v1/user', '{"displayName":"Ada"}'))
-  const { invite } = await dataOf<{ invite: { code: string } }>(ask('POST', `${url}/invites`, '{"maxUses":3}'))
-  await okText(asBob('POST', `/v1/invites/${invite.code}/accept`))
-  await okText(ask('PATCH', `${url}/members/${bob.userId}`, '{"role":"admin"}'))
-  await okText(ask('PATCH', url, '{"displayName":"The team"}'))
-  await okText(asBob('DELETE', `${url}/invites/${invite.code}`))
-  await okText(asBob('DELETE', `${url}/members/${bob.userId}`))
+  await send('POST', '/v1/namespaces', { slug, displayName: 'Team' })
+  await bob.send('PATCH', '/v1/user', { displayName: 'Bob' })
+  await send('PATCH', '/v1/user', { displayName: 'Ada' })
+  const { invite } = await send<{ invite: { code: string } }>('POST', `${url}/invites`, { maxUses: 3 })
+  await bob.send('POST', `/v1/invites/${invite.code}/accept`)
+  await send('PATCH', `${url}/members/${bob.userId}`, { role: 'admin' })
+  await send('PATCH', url, { displayName: 'The team' })
+  await bob.send('DELETE', `${url}/invites/${invite.code}`)
+  await bob.send('DELETE', `${url}/members/${bob.userId}`)
   const masked = `${invite.code.slice(0, 4)}…`
   assert.equal(await texts(url, '?order=asc'), [
     'Ada created the namespace “Team”',
@@ -114,12 +100,12 @@ test('the life of a namespace is shown', async () => {
 })
 
 test('filters and cursors work, and invalid ones are refused', async () => {
-  const { url, externalId } = await newTrace()
+  const { url, externalId } = await newTrace({ title: 'T' })
   for (let i = 0; i < 5; i++) await batch(url, message(i))
-  await okText(ask('PATCH', url, '{"title":"2"}'))
-  const all = (await dataOf<List>(ask('GET', `${url}/events`))).events
+  await send('PATCH', url, { title: '2' })
+  const all = (await send<List>('GET', `${url}/events`)).events
   const of = async (query: string) =>
-    (await dataOf<List>(ask('GET', `${url}/events?${query}`))).events.map(({ revision }) => revision)
+    (await send<List>('GET', `${url}/events?${query}`)).events.map(({ revision }) => revision)
   const revisions = all.map(({ revision }) => revision)
   assert.equal(await of('order=desc'), revisions.toReversed())
   assert.equal(await of('type=TraceCreated,TraceUpdated'), [revisions[0], revisions.at(-1)])
@@ -151,9 +137,7 @@ test('filters and cursors work, and invalid ones are refused', async () => {
   ] as const) {
     const found: number[] = []
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
-      const { events, nextCursor }: List = await dataOf<List>(
-        ask('GET', `${path}&limit=3${cursor && `&cursor=${cursor}`}`),
-      )
+      const { events, nextCursor }: List = await send<List>('GET', `${path}&limit=3${cursor && `&cursor=${cursor}`}`)
       found.push(...events.map(({ revision }) => revision))
       cursor = nextCursor
     }
@@ -163,11 +147,11 @@ test('filters and cursors work, and invalid ones are refused', async () => {
 })
 
 test('requests that share an append have separate entries', async () => {
-  const { url } = await newTrace()
+  const { url } = await newTrace({ title: 'T' })
   await Promise.all(
     Array.from({ length: 12 }, (_, i) => batch(url, message(2 * i), message(2 * i + 1), message(2 * i + 1, 'again'))),
   )
-  const { events } = await dataOf<List>(ask('GET', `${url}/events`))
+  const { events } = await send<List>('GET', `${url}/events`)
   assert.equal(
     events.slice(1).map(({ messages }) => messages),
     Array.from({ length: 12 }, () => ({ added: 2, updated: 1 })),
@@ -175,27 +159,28 @@ test('requests that share an append have separate entries', async () => {
 })
 
 const deletionsOf = async (externalId: string) =>
-  (await dataOf<List>(ask('GET', `${home}/events?order=asc&trace=${externalId}`))).events
+  (await send<List>('GET', `${home}/events?order=asc&trace=${externalId}`)).events
 
 test('a trace that was deleted repeatedly keeps its deletions, each with the title at that time', async () => {
-  const { url, externalId } = await newTrace()
+  const { url, externalId } = await newTrace({ title: 'T' })
   for (let life = 1; life <= 3; life++) {
     await batch(url, ...Array.from({ length: life }, (_, i) => message(i)))
-    const { trace } = await dataOf<{ trace: { id: string; createdAt: number } }>(ask('GET', url))
-    await okText(ask('DELETE', url))
+    const { trace } = await send<{ trace: { id: string; createdAt: number } }>('GET', url)
+    await send('DELETE', url)
     const left = await deletionsOf(externalId)
     assert.equal(
       left.map(({ type, messageCount, actor }) => [type, messageCount, actor?.userId]),
       Array.from({ length: life }, (_, i) => ['TraceDeleted', i + 1, ada.userId]),
     )
     assert.is(left.at(-1)!.createdAt, trace.createdAt)
-    const { event } = await dataOf<{ event: { type: string; data: { messageCount: number } } }>(
-      ask('GET', `${home}/deletions/${trace.id}`),
+    const { event } = await send<{ event: { type: string; data: { messageCount: number } } }>(
+      'GET',
+      `${home}/deletions/${trace.id}`,
     )
     assert.equal([event.type, event.data.messageCount], ['TraceDeleted', life])
     for (const path of ['events', 'events/0', 'diff?from=0'])
       assert.is((await ask('GET', `${url}/${path}`)).status, 404)
-    await okText(ask('PUT', url, '{}'))
+    await send('PUT', url, {})
     assert.equal(await texts(url), ['Ada created the trace'])
   }
 })
@@ -203,16 +188,16 @@ test('a trace that was deleted repeatedly keeps its deletions, each with the tit
 const lockOfRunner = locks.swap(schemaOf(timelineGroup))
 
 test('while the timeline lags, deleted traces are hidden, the rest is shown, and requests that need it get an error', async () => {
-  const { url, externalId } = await newTrace('{"title":"secret"}')
+  const { url, externalId } = await newTrace({ title: 'secret' })
   await batch(url, message(1))
-  const revision = (await dataOf<List>(ask('GET', `${url}/events`))).events.at(-1)!.revision
+  const revision = (await send<List>('GET', `${url}/events`)).events.at(-1)!.revision
   await withConnection(database.url, async (client) => {
     await client.query('select pg_advisory_lock(hashtext($1))', [lockOfRunner])
-    await okText(ask('PATCH', url, '{"title":"secret too"}'))
-    await okText(ask('DELETE', url))
+    await send('PATCH', url, { title: 'secret too' })
+    await send('DELETE', url)
     for (const path of ['/events', `/events/${revision}`, `?revision=${revision}`, `/messages?revision=${revision}`])
       assert.is((await ask('GET', `${url}${path}`)).status, 404, path)
-    await okText(ask('PUT', url, '{}'))
+    await send('PUT', url, {})
     assert.equal((await node.service.readiness()).missing, [])
     const late = [`${url}/events`, `${url}?at=${Date.now()}`, `${home}/events`]
     const answers = await node.unrepeated(() => Promise.all(late.map((path) => ask('GET', path))))
@@ -220,7 +205,7 @@ test('while the timeline lags, deleted traces are hidden, the rest is shown, and
       answers.map(({ status }) => status),
       [503, 503, 503],
     )
-    await okText(ask('GET', url))
+    await send('GET', url)
   })
   assert.equal(await texts(url), ['Ada created the trace'])
   assert.equal(
@@ -231,7 +216,7 @@ test('while the timeline lags, deleted traces are hidden, the rest is shown, and
 
 /** Resolves when the timeline shows all there is, and everything that was deleted is erased. */
 const erased = async () => {
-  await okText(ask('GET', `${home}/events`))
+  await send('GET', `${home}/events`)
   await withConnection(database.url, (client) =>
     until(async () => {
       const { rows } = await client.query(`
@@ -243,9 +228,9 @@ const erased = async () => {
 }
 
 test('nothing of a deleted trace is left in the tables of the timeline', async () => {
-  const { url } = await newTrace('{"title":"Marker-of-the-erased"}')
+  const { url } = await newTrace({ title: 'Marker-of-the-erased' })
   for (let i = 0; i < 3; i++) await batch(url, message(i))
-  await okText(ask('DELETE', url))
+  await send('DELETE', url)
   const schema = schemaOf(timelineGroup)
   await withConnection(database.url, (client) =>
     until(async () => {
@@ -262,15 +247,15 @@ const act = fc.record({ on: fc.nat(3), does: fc.constantFrom('write', 'write', '
 test('whatever was deleted, a rebuild ends in the same timeline, and cursors stay valid', async () => {
   const schema = schemaOf(timelineGroup)
   const { log, codec } = node.service
-  const entries = async (query: string) => await dataOf<List>(ask('GET', `${home}/events?${query}`))
+  const entries = async (query: string) => await send<List>('GET', `${home}/events?${query}`)
   const property = fc.asyncProperty(fc.array(act, { minLength: 15, maxLength: 25 }), async (acts) => {
     const batchOf = { messages: [message(1), message(2)] }
     for (const [i, { on, does }] of acts.entries()) {
       const url = `/v1/traces/random-${on}`
-      if (does === 'rename') await okText(ask('PATCH', home, JSON.stringify({ displayName: `name ${i}` })))
+      if (does === 'rename') await send('PATCH', home, { displayName: `name ${i}` })
       else if (does === 'delete') await ask('DELETE', url)
-      else await okText(ask('PUT', url, JSON.stringify({ title: `title ${i}` })))
-      if (does === 'write') await okText(ask('POST', `${url}/messages/batch`, JSON.stringify(batchOf)))
+      else await send('PUT', url, { title: `title ${i}` })
+      if (does === 'write') await send('POST', `${url}/messages/batch`, batchOf)
     }
     await erased()
     const { events: all } = await entries('order=asc&limit=1000')
@@ -287,13 +272,13 @@ test('whatever was deleted, a rebuild ends in the same timeline, and cursors sta
 })
 
 test('a list of the past ends when its trace is deleted', async () => {
-  const { url } = await newTrace()
+  const { url } = await newTrace({ title: 'T' })
   const textContent = 'x'.repeat(80 * 1_024)
   await batch(url, ...Array.from({ length: 128 }, (_, i) => message(i, textContent)))
-  const revision = (await dataOf<List>(ask('GET', `${url}/events`))).events.at(-1)!.revision
+  const revision = (await send<List>('GET', `${url}/events`)).events.at(-1)!.revision
   await batch(url, ...Array.from({ length: 128 }, (_, i) => message(i, `${textContent}y`)))
   const reader = await openSlowReader(port, `${url}/messages?revision=${revision}`, ada.token)
-  await okText(ask('DELETE', url))
+  await send('DELETE', url)
   assert.not((await reader.rest()).isWhole)
 })
 

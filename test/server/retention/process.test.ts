@@ -12,6 +12,7 @@ import { traces } from '../../../src/server/trace/decide.ts'
 import { traceSource } from '../../../src/server/trace/source.ts'
 import { type Database, freshDatabase } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, callerOf, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 type Scene = { database: Database; opened: App[]; clock: { now: number }; pool: pg.Pool }
@@ -45,25 +46,20 @@ const openPresent = async ({ database, opened }: Scene, env: Record<string, stri
   return app
 }
 
-type Session = { token: string; namespaceId: string; namespaceSlug: string }
-
-const signIn = async ({ call }: App, deviceId = 'device') =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: Session }).session
-
-const write = async ({ call }: App, { token }: Session, ...names: string[]) => {
-  for (const name of names) assert.is((await call('PUT', `/v1/traces/${name}`, { token, body: {} })).status, 200)
+const write = async (node: App, { token }: Person, ...names: string[]) => {
+  for (const name of names) await callerOf(node, token).send('PUT', `/v1/traces/${name}`, {})
 }
 
-const keep = async ({ call }: App, { token, namespaceSlug }: Session, retentionDays: number | null) =>
-  assert.is((await call('PATCH', `/v1/namespaces/${namespaceSlug}`, { token, body: { retentionDays } })).status, 200)
+const keep = (node: App, { token, namespaceSlug }: Person, retentionDays: number | null) =>
+  callerOf(node, token).send('PATCH', `/v1/namespaces/${namespaceSlug}`, { retentionDays })
 
-const namesOf = async ({ call }: App, { token }: Session) =>
-  ((await call('GET', '/v1/traces?limit=1000', { token })).data as { traces: { externalId: string }[] }).traces
+type Trace = { readonly id: string; readonly externalId: string }
+const namesOf = async (node: App, { token }: Person) =>
+  (await callerOf(node, token).send<{ traces: Trace[] }>('GET', '/v1/traces?limit=1000')).traces
     .map(({ externalId }) => externalId)
     .sort()
-
-const idOf = async ({ call }: App, { token }: Session, name: string) =>
-  ((await call('GET', `/v1/traces/${name}`, { token })).data as { trace: { id: string } }).trace.id
+const idOf = async (node: App, { token }: Person, name: string) =>
+  (await callerOf(node, token).send<{ trace: Trace }>('GET', `/v1/traces/${name}`)).trace.id
 
 test('traces that have not changed for the set number of days are deleted by the service itself', async (scene) => {
   const past = await openPast(scene)
@@ -73,11 +69,7 @@ test('traces that have not changed for the set number of days are deleted by the
   const id = await idOf(past, ada, 'old')
   scene.clock.now = Date.now() - 10 * DAY
   await write(past, ada, 'young', 'renewed')
-  const { status } = await past.call('PUT', '/v1/traces/continued/messages/m', {
-    token: ada.token,
-    body: { role: 'user' },
-  })
-  assert.is(status, 200)
+  await ada.send('PUT', '/v1/traces/continued/messages/m', { role: 'user' })
   await keep(past, ada, 30)
   const present = await openPresent(scene)
   await until(async () => !(await namesOf(present, ada)).includes('old'))
@@ -150,7 +142,7 @@ test('a trace that changes between the query and the deletion stays', async (sce
   for (const name of ['renewed', 'gone', 'due']) ids.set(name, await idOf(past, ada, name))
   scene.clock.now = Date.now()
   await write(past, ada, 'renewed')
-  await past.call('DELETE', '/v1/traces/gone', { token: ada.token })
+  await ada.send('DELETE', '/v1/traces/gone')
   const options = optionsOf(scene, past, () => scene.clock.now)
   const outcomes = []
   for (const name of ['renewed', 'gone', 'due']) outcomes.push(await expire(options, ada.namespaceId, ids.get(name)!))

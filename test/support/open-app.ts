@@ -118,10 +118,9 @@ export const openApp = async (databaseUrl: string, options: OpenOptions = {}) =>
     return { status: answer.statusCode, data: data as never, error }
   }
 
-  const close = async () => {
-    await app.close()
-    await closeService()
-  }
+  let closed: Promise<void> | undefined
+  /** A node that a test has closed stays so at the end of its world. */
+  const close = () => (closed ??= app.close().then(closeService))
   if (ready)
     await untilReady(service).catch(async (error) => {
       await close()

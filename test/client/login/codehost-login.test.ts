@@ -6,20 +6,19 @@ import { type Prompts, parseExchangeCode, logInWithCodehost } from '../../../src
 import { connect } from '../../../src/client/login/connect.ts'
 import { readCredentials } from '../../../src/client/login/credentials.ts'
 import { logInWithDevice } from '../../../src/client/login/device-login.ts'
-import { openWorld } from '../../server/signin/support/world.ts'
+import { openWithProvider } from '../../server/signin/support/world.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 import { tempFolder } from '../support/temp.ts'
 
 const test = suite('logging in with the code host')
-const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
+const world = await openWithProvider(test, (url) => ({ CODEHOST_ISSUER: url }))
 const { app, provider, consent, agree } = world
 const server = await app.listen({ port: 0, host: '127.0.0.1' })
 const folders = [tempFolder(), tempFolder()]
 const [config, elsewhere] = [folders[0]!.path, folders[1]!.path]
 test.before.each(() => void (provider.consents = true))
-test.after(async () => {
-  await world.close()
+test.after(() => {
   for (const { remove } of folders) remove()
 })
 

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Signer, generateSigner } from '../../../src/server/proof/note.ts'
-import { openAudited, signIn, signer, untilSigned, writeTrace } from '../../server/proof/support.ts'
+import { signIn } from '../../support/world.ts'
+import { openAudited, signer, untilSigned, writeTrace } from '../../server/proof/support.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
@@ -45,7 +46,7 @@ const serve = async ({ served }: Scene, log: Log, { at = '', messages = 1 } = {}
     if (isOpen) await app.close()
     isOpen = false
   }
-  const token = await signIn(app)
+  const { token } = await signIn(app, 'device')
   await writeTrace(app, token, 't', messages, String(Math.random()))
   const one = { url, size: (await untilSigned(app, token, log.database)).size, close }
   served.push(one)

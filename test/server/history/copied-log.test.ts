@@ -23,10 +23,8 @@ const newPlaces = async () => {
 
 const open = async (databaseUrl: string, EVENTSTORE_URL: string) => {
   const app = await openApp(databaseUrl, { env: { SUMMARY_PROVIDER: 'none', EVENTSTORE_URL } })
-  let closed: Promise<void> | undefined
-  const close = () => (closed ??= app.close())
-  ends.push(close)
-  return { ...app, close }
+  ends.push(app.close)
+  return app
 }
 
 const copy = async (from: string, to: string) => {

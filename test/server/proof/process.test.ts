@@ -11,6 +11,7 @@ import { startTreeProcess } from '../../../src/server/proof/process.ts'
 import { anAppend, numbered } from '../../eventstore/log/support/events.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { signIn } from '../../support/world.ts'
 import { outage, silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
 import { migrate } from '../../../src/eventstore/postgres/migrate.ts'
@@ -19,7 +20,6 @@ import {
   checkpointOf,
   leavesIn,
   openAudited,
-  signIn,
   signer,
   untilCovered,
   untilSigned,
@@ -46,7 +46,7 @@ const openLog = ({ url }: Database, maxAppendBytes?: number) =>
 test('every event gets a leaf, in the order of the log, and the checkpoint covers them', async ({ database, ends }) => {
   const app = await openAudited(database)
   ends.push(app.close)
-  const token = await signIn(app)
+  const { token } = await signIn(app)
   await writeTrace(app, token, 'a', 600)
   await writeTrace(app, token, 'b', 3)
   const head = await untilSigned(app, token, database)
@@ -115,7 +115,7 @@ test('nothing is erased before it has its leaf, and leaves outlive their events'
   ends.push(() => holder.end())
   const app = await openAudited(database)
   ends.push(app.close)
-  const token = await signIn(app)
+  const { token } = await signIn(app)
   const id = await writeTrace(app, token, 't', 20, 'secret')
   await app.call('DELETE', '/v1/traces/t', { token })
   const other = await writeTrace(app, token, 'other', 1)
@@ -146,7 +146,7 @@ test('a key can be replaced: the history names both, and signatures of the old o
   ends,
 }) => {
   const first = await openAudited(database)
-  const token = await signIn(first)
+  const { token } = await signIn(first)
   await untilSigned(first, token, database)
   const old = await checkpointOf(first, token)
   await first.close()
@@ -176,7 +176,7 @@ test('without a key nothing is signed or served, which is logged at the start, a
   ends,
 }) => {
   const first = await openAudited(database)
-  const token = await signIn(first)
+  const { token } = await signIn(first)
   await untilSigned(first, token, database)
   await first.close()
 
@@ -225,7 +225,7 @@ for (const [name, change] of Object.entries(others))
   test(`nothing is served or signed any more once ${name} while the service runs`, async ({ database, ends }) => {
     const app = await openAudited(database)
     ends.push(app.close)
-    const token = await signIn(app)
+    const { token } = await signIn(app)
     await untilSigned(app, token, database)
     await change(database)
     const served = () => app.app.inject({ url: '/v1/audit/checkpoint', headers: { authorization: `Bearer ${token}` } })
@@ -304,7 +304,7 @@ test('a tree that is not continued is not served, and the metrics show it; write
   ends,
 }) => {
   const first = await openAudited(database)
-  const token = await signIn(first)
+  const { token } = await signIn(first)
   await untilSigned(first, token, database)
   await first.close()
   await onServer(database.url, `update tracebook.audit_keys set root = sha256('x')`)

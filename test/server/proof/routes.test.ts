@@ -6,10 +6,11 @@ import { tileIndexPath } from '../../../src/server/proof/tiles.ts'
 import { isConsistent, leafHash, rootByInclusion } from '../../../src/server/proof/tree.ts'
 import { type Caller, type Team, callers, newTeam, standingOf } from '../../access/team.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { signIn } from '../../support/world.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 import { naiveRoot } from './naive.ts'
-import { checkpointOf, leavesIn, openAudited, signIn, signer, untilSigned, writeTrace } from './support.ts'
+import { checkpointOf, leavesIn, openAudited, signer, untilSigned, writeTrace } from './support.ts'
 
 type Scene = { database: Database; app: App; token: string; team: Team }
 
@@ -17,7 +18,7 @@ const test = suite<Scene>('proof/routes')
 test.before(async (scene) => {
   scene.database = await freshDatabase()
   scene.app = await openAudited(scene.database)
-  scene.token = await signIn(scene.app)
+  scene.token = (await signIn(scene.app)).token
   scene.team = await newTeam(scene.app, 'team')
 })
 test.after(async ({ app, database }) => {

@@ -19,11 +19,6 @@ export const openAudited = (
   key: Signer = signer,
 ): Promise<App> => openApp(url, { ...options, env: { AUDIT_KEY: key.text, ...env } })
 
-export const signIn = async ({ call }: App, deviceId = 'device'): Promise<string> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId } })
-  return (data as { session: { token: string } }).session.token
-}
-
 /** A trace with so many messages; gives its id. */
 export const writeTrace = async ({ call }: App, token: string, trace: string, count: number, text = 'text') => {
   assert.is((await call('PUT', `/v1/traces/${trace}`, { token, body: {} })).status, 200)

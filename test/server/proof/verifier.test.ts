@@ -7,8 +7,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inFolder } from '../../eventstore/embedded/support.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { signIn } from '../../support/world.ts'
 import { generateSigner } from '../../../src/server/proof/note.ts'
-import { checkpointOf, openAudited, signIn, signer, untilSigned, writeTrace } from './support.ts'
+import { checkpointOf, openAudited, signer, untilSigned, writeTrace } from './support.ts'
 
 /** A verifier that is not ours: Go's `sumdb/note` and `sumdb/tlog`, from the packages of Debian, so that nothing is downloaded. */
 const GOPATH = process.env.TEST_GOPATH ?? '/usr/share/gocode'
@@ -53,7 +54,7 @@ const check = () =>
     try {
       const program = build(folder)
       const base = await app.app.listen({ host: '127.0.0.1', port: 0 })
-      const token = await signIn(app)
+      const { token } = await signIn(app)
       await writeTrace(app, token, 'first', 30)
       await untilSigned(app, token, database)
       const { note: older, size: from } = await checkpointOf(app, token)

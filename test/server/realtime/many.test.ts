@@ -2,32 +2,18 @@ import type { Socket } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { WebSocket } from 'ws'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { bufferBytes, collectGarbage } from '../../support/held-objects.ts'
 
 const test = suite('realtime: many clients')
-let database: Database
-let app: App
-let address: string
-let token: string
+const { node } = await openWorld(test, { env: { REALTIME_CONNECTIONS_ADDRESS: '2000' } })
+const address = `${(await node.app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')}/v1/realtime`
+const author = await signIn(node)
 const sockets: WebSocket[] = []
-
-test.before(async () => {
-  database = await freshDatabase()
-  app = await openApp(database.url, { env: { REALTIME_CONNECTIONS_ADDRESS: '2000' } })
-  address = `${(await app.app.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws')}/v1/realtime`
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'the device of the author' } })
-  token = (data as { session: { token: string } }).session.token
-})
 test.after.each(async () => {
   for (const socket of sockets.splice(0)) socket.terminate()
-  await until(() => app.service.connections.counts().connections === 0)
-})
-test.after(async () => {
-  await app.close()
-  await database.drop()
+  await until(() => node.service.connections.counts().connections === 0)
 })
 
 const open = async (
@@ -49,7 +35,7 @@ const open = async (
   return { socket, frames: () => frames, last: () => last }
 }
 
-const put = (externalId: string, body: object) => app.call('PUT', `/v1/traces/${externalId}`, { token, body })
+const put = (externalId: string, body: object) => author.send('PUT', `/v1/traces/${externalId}`, body)
 
 test('1,000 clients all get a change, from one query', async () => {
   await put('popular', { title: 'before', visibility: 'public' })
@@ -59,8 +45,8 @@ test('1,000 clients all get a change, from one query', async () => {
       ...(await Promise.all(Array.from({ length: 50 }, () => open('traces:get', { externalId: 'popular' })))),
     )
   await until(() => clients.every(({ frames }) => frames() === 1))
-  assert.equal(app.service.connections.counts(), { connections: 1_000, subscriptions: 1_000 })
-  assert.is(app.service.live.counts().queries, 1)
+  assert.equal(node.service.connections.counts(), { connections: 1_000, subscriptions: 1_000 })
+  assert.is(node.service.live.counts().queries, 1)
   await put('popular', { title: 'after', visibility: 'public' })
   await until(() => clients.every(({ last }) => last().includes('"title":"after"')))
   assert.ok(clients.every(({ frames }) => frames() === 2))
@@ -89,8 +75,7 @@ const openAndHear = async (id: string): ReturnType<typeof open> => {
 test('clients that read nothing cost no memory, and others get the change all the same', async () => {
   await put('large', { visibility: 'public' })
   const textContent = 'x'.repeat(900_000)
-  for (let i = 0; i < 6; i++)
-    await app.call('PUT', `/v1/traces/large/messages/m${i}`, { token, body: { role: 'user', textContent } })
+  for (let i = 0; i < 6; i++) await author.send('PUT', `/v1/traces/large/messages/m${i}`, { role: 'user', textContent })
   // Each has an id of its own, and so a frame of its own: one that goes to all would be in memory once.
   const deaf = await Promise.all(Array.from({ length: 60 }, (_, i) => openAndHear(`s${i}`)))
   for (const { socket } of deaf) (socket as unknown as { _socket: Socket })._socket.pause()
@@ -103,7 +88,7 @@ test('clients that read nothing cost no memory, and others get the change all th
   }, 10)
   for (let round = 0; round < 6; round++) {
     const body = { role: 'user', textContent: `${round} ${textContent}` }
-    await app.call('PUT', '/v1/traces/large/messages/m0', { token, body })
+    await author.send('PUT', '/v1/traces/large/messages/m0', body)
     await until(async () => {
       if (most >= MOST) return true
       if (listener.socket.readyState === WebSocket.CLOSED) listener = await openAndHear('s')

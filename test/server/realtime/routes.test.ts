@@ -1,49 +1,31 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { type Client, connect } from './support.ts'
 
 const test = suite('realtime: over a socket')
-let database: Database
-let app: App
-let other: App
-let origin: string
-let others: string
-let clients: Client[] = []
-
-test.before(async () => {
-  database = await freshDatabase()
-  const env = {
+const { node: app, openNode } = await openWorld(test, {
+  env: {
     CORS_ORIGINS: 'https://app.example.com',
     REALTIME_SUBSCRIPTIONS: '5',
     REALTIME_CONNECTIONS_SESSION: '2',
-  }
-  ;[app, other] = await Promise.all([openApp(database.url, { env }), openApp(database.url, { env })])
-  ;[origin, others] = (await Promise.all(
-    [app, other].map((node) => node.app.listen({ host: '127.0.0.1', port: 0 })),
-  )) as [string, string]
+  },
 })
+const other = await openNode()
+const here = { host: '127.0.0.1', port: 0 }
+const [origin, others] = [await app.app.listen(here), await other.app.listen(here)]
+let clients: Client[] = []
+
 test.after.each(() => {
   for (const client of clients) client.end()
   clients = []
-})
-test.after(async () => {
-  await Promise.all([app.close(), other.close()])
-  await database.drop()
 })
 
 const open = async (at = origin, headers?: Record<string, string>) => {
   const client = await connect(at, headers)
   clients.push(client)
   return client
-}
-
-let people = 0
-const signIn = async (): Promise<{ token: string; userId: string; namespaceId: string; namespaceSlug: string }> => {
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: `device-of-person-${++people}` } })
-  return (data as { session: { token: string; userId: string; namespaceId: string; namespaceSlug: string } }).session
 }
 
 const put = (token: string, externalId: string, body: object, node = app) =>
@@ -55,7 +37,7 @@ type Shown = { readonly title?: string; readonly revision: number } | null
 const titlesOf = (client: Client, id: string) => client.values(id).map((value) => (value as Shown)?.title ?? null)
 
 test('a trace is shown at once, after each change, and as null once it may not be read', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'one', { title: 'A', visibility: 'public' })
   const client = await open()
   client.subscribe('s', 'traces:get', { externalId: 'one' })
@@ -71,7 +53,7 @@ test('a trace is shown at once, after each change, and as null once it may not b
 })
 
 test('a write on another node is shown as well, and losing a right there ends what is shown here', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'far', { title: 'A' })
   const client = await open(others)
   client.subscribe('s', 'traces:get', { externalId: 'far', authToken: token })
@@ -84,7 +66,7 @@ test('a write on another node is shown as well, and losing a right there ends wh
 })
 
 test('the feed of a namespace needs a token, and is null from the moment that it is revoked', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'listed', { title: 'Mine' })
   const client = await open()
   client.subscribe('none', 'feed:getNamespaceTraces')
@@ -102,7 +84,7 @@ test('the feed of a namespace needs a token, and is null from the moment that it
 })
 
 test('messages come with the revision of their trace', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'talk', { visibility: 'public' })
   const client = await open()
   client.subscribe('s', 'traces:getMessages', { externalId: 'talk', includeParts: true })
@@ -132,7 +114,7 @@ const revisionOf = async (token: string, externalId: string) =>
   ((await app.call('GET', `/v1/traces/${externalId}/messages`, { token })).data as { revision: number }).revision
 
 test('with changedSince only new messages come, at first and after each change', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'live', {})
   await batch(token, 'live', [{ externalId: 'a', ...message('1') }])
   const changedSince = await revisionOf(token, 'live')
@@ -151,7 +133,7 @@ test('with changedSince only new messages come, at first and after each change',
 })
 
 test('with changedSince an unchanged list is empty, and one of another incarnation comes whole after null', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'again', {})
   await batch(token, 'again', [{ externalId: 'a', ...message('first life') }])
   const client = await open(others)
@@ -170,7 +152,7 @@ test('with changedSince an unchanged list is empty, and one of another incarnati
 })
 
 test('when the past of a trace is erased, its messages come again, and are not gone', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   const externalId = 'erased'
   const trace = { externalId, authToken: token }
   for (const wasDeleted of [false, true]) {
@@ -210,7 +192,7 @@ test('when the past of a trace is erased, its messages come again, and are not g
 })
 
 test('a trace that was deleted and created again before its past was erased is another one', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'twice', {})
   await batch(token, 'twice', [{ externalId: 'a', ...message('first life') }])
   const changedSince = await revisionOf(token, 'twice')
@@ -226,7 +208,7 @@ test('a trace that was deleted and created again before its past was erased is a
 })
 
 test('a client with an unknown revision gets null, then everything', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'shorter', {})
   await batch(token, 'shorter', [{ externalId: 'a', ...message('1') }])
   const client = await open()
@@ -237,12 +219,12 @@ test('a client with an unknown revision gets null, then everything', async () =>
 })
 
 test('a trace whose name looks like the key of another query is another query', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'docs', { visibility: 'public' })
   await batch(token, 'docs', [{ externalId: 'mine', ...message('mine') }])
   const changedSince = await revisionOf(token, 'docs')
   const odd = `${changedSince} any docs`
-  const other = await signIn()
+  const other = await signIn(app)
   await put(other.token, encodeURIComponent(odd), { visibility: 'public' })
   await batch(other.token, encodeURIComponent(odd), [{ externalId: 'odd', ...message('odd') }])
   const client = await open()
@@ -256,7 +238,7 @@ test('a trace whose name looks like the key of another query is another query', 
 })
 
 test('a client that names the trace it knows gets null and everything if the name now means another trace', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'named', {})
   await batch(token, 'named', [{ externalId: 'a', ...message('1') }])
   const changedSince = await revisionOf(token, 'named')
@@ -272,7 +254,7 @@ test('a client that names the trace it knows gets null and everything if the nam
 })
 
 test('many changes come in several values, the last with the last revision', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'long', {})
   const text = 'x'.repeat(100_000)
   for (let at = 0; at < 60; at += 20) {
@@ -296,7 +278,7 @@ test('many changes come in several values, the last with the last revision', asy
 })
 
 test('no value shows half a batch, however large the batch is', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'whole', {})
   const client = await open()
   client.subscribe('s', 'traces:getMessages', { externalId: 'whole', authToken: token, changedSince: 0 })
@@ -311,24 +293,20 @@ test('no value shows half a batch, however large the batch is', async () => {
 })
 
 test('a trace that is created later, or joined later, is shown from then on', async () => {
-  const [owner, guest] = [await signIn(), await signIn()]
-  const slug = 'realtime-team'
-  const { data } = await app.call('POST', '/v1/namespaces', { token: owner.token, body: { slug, displayName: 'Team' } })
-  const { id: namespaceId } = (data as { namespace: { id: string } }).namespace
-  await app.call('POST', '/v1/session/switch', { token: owner.token, body: { namespaceId } })
+  const [owner, guest] = [await signIn(app), await signIn(app)]
+  const { id: namespaceId, slug } = await owner.newTeam()
+  await owner.send('POST', '/v1/session/switch', { namespaceId })
   const client = await open()
   client.subscribe('s', 'traces:get', { externalId: 'later', authToken: guest.token })
   await until(() => client.values('s').length === 1)
   await put(owner.token, 'later', { title: 'Ours' })
-  const invited = await app.call('POST', `/v1/namespaces/${slug}/invites`, { token: owner.token, body: {} })
-  const { code } = (invited.data as { invite: { code: string } }).invite
-  await app.call('POST', `/v1/invites/${code}/accept`, { token: guest.token })
+  await owner.admit(slug, guest)
   await until(() => client.values('s').at(-1) !== null)
   assert.equal(titlesOf(client, 's'), [null, 'Ours'])
 })
 
 test('of traces with one externalId that of the namespace is shown', async () => {
-  const [ada, ben] = [await signIn(), await signIn()]
+  const [ada, ben] = [await signIn(app), await signIn(app)]
   for (const { token, namespaceSlug } of [ada, ben])
     await put(token, `same?namespace=${namespaceSlug}`, { title: namespaceSlug, visibility: 'public' })
   const client = await open()
@@ -347,7 +325,7 @@ test('of traces with one externalId that of the namespace is shown', async () =>
 })
 
 test('a query is answered once over REST', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'asked', { title: 'Q' })
   const ask = async (body: object, by?: string) => app.call('POST', '/v1/query', { body, ...(by ? { token: by } : {}) })
   const query = { query: 'traces:get', args: { externalId: 'asked' } }
@@ -373,7 +351,7 @@ test('invalid frames get an error, and the connection stays open', async () => {
 })
 
 test('a subscription that was ended or replaced gets nothing more', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   for (const name of ['x', 'y', 'z']) await put(token, name, { title: name, visibility: 'public' })
   const client = await open()
   for (const id of ['a', 'b', 'c']) client.subscribe(id, 'traces:get', { externalId: 'x' })
@@ -387,7 +365,7 @@ test('a subscription that was ended or replaced gets nothing more', async () => 
 })
 
 test('more subscriptions or connections than allowed are refused', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   const client = await open()
   for (const id of ['1', '2', '3', '4', '5', '6']) client.subscribe(id, 'feed:getPublicTraces', { limit: 1 })
   await until(() => client.errors().length === 1)
@@ -402,7 +380,7 @@ test('more subscriptions or connections than allowed are refused', async () => {
 })
 
 test('a cookie counts only from our own pages, or from CORS_ORIGINS', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(app)
   await put(token, 'cookies', { title: 'Secret' })
   const titleFrom = async (headers: Record<string, string>) => {
     const client = await open(origin, { cookie: `tracebook=${token}`, ...headers })
@@ -428,7 +406,7 @@ test('a frame of more than 64 KiB closes the connection, and a stop tells client
   const client = await open()
   client.socket.send('x'.repeat(64 * 1024 + 1))
   assert.is(await client.closed(), 1009)
-  const leaving = await openApp(database.url)
+  const leaving = await openNode()
   const at = await leaving.app.listen({ host: '127.0.0.1', port: 0 })
   const staying = await open(at)
   await leaving.close()

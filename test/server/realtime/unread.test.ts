@@ -2,35 +2,27 @@ import { once } from 'node:events'
 import { type Socket, connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../../support/database.ts'
 import { collectGarbage } from '../../support/held-objects.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { listen } from '../../support/slow-reader.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('realtime: large values that nobody reads')
 const MB = 1024 * 1024
 const CLIENTS = 60
-let database: Database
-let app: App
-let port: number
-let token: string
 const sockets: Socket[] = []
-
-test.before(async () => {
-  database = await freshDatabase()
-  app = await openApp(database.url)
-  port = Number(new URL(await app.app.listen({ host: '127.0.0.1', port: 0 })).port)
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'the device of the author' } })
-  token = (data as { session: { token: string } }).session.token
-  await app.call('PUT', '/v1/traces/large', { token, body: { visibility: 'public' } })
-  const body = { role: 'user', textContent: 'x'.repeat(900_000) }
-  for (let i = 0; i < 6; i++) await app.call('PUT', `/v1/traces/large/messages/m${i}`, { token, body })
-})
 test.after(async () => {
   for (const socket of sockets) socket.destroy()
-  await app.close()
-  await database.drop()
 })
+const { node } = await openWorld(test)
+const port = await listen(node)
+await (
+  await signIn(node)
+).newTrace(
+  { visibility: 'public' },
+  Array.from({ length: 6 }, (_, i) => ({ externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(900_000) })),
+  'large',
+)
 
 const query = JSON.stringify({ query: 'traces:getMessages', args: { externalId: 'large' } })
 const head = 'host: localhost\r\ncontent-type: application/json\r\n'

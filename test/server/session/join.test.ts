@@ -8,6 +8,7 @@ import { all } from '../../eventstore/log/support/events.ts'
 import { onServer } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
+import { callerOf, signIn as signInByDevice } from '../../support/world.ts'
 
 const test = suite('a device joins a user')
 const MINUTE = 60_000
@@ -20,24 +21,20 @@ const sessionOf = async (answer: ReturnType<typeof post>): Promise<NewSession> =
   assert.is(status, 200, JSON.stringify(error))
   return (data as { session: NewSession }).session
 }
-const start = (deviceId: string = randomUUID(), node: App = app) => sessionOf(post({ deviceId }, node))
-const newCode = async ({ token }: NewSession, node: App = app) => {
-  const { status, data, error } = await node.call('POST', '/v1/session/device', { token })
-  assert.is(status, 200, JSON.stringify(error))
-  return data as { code: string; expiresAt: number }
-}
+const start = (deviceId?: string, node: App = app) => signInByDevice(node, deviceId)
+const newCode = ({ token }: NewSession, node: App = app) =>
+  callerOf(node, token).send<{ code: string; expiresAt: number }>('POST', '/v1/session/device')
 const join = (joinCode: string, deviceId: string = randomUUID(), node: App = app, more: object = {}) =>
   post({ deviceId, joinCode, ...more }, node)
 const refusalOf = async (answer: ReturnType<typeof post>) => {
   const { status, error } = await answer
   return `${status} ${error?.code}`
 }
-const identitiesOf = async ({ token }: NewSession) =>
-  ((await call('GET', '/v1/user/identities', { token })).data as { identities: { id: string }[] }).identities.map(
-    ({ id }) => id,
-  )
-const remove = async ({ token }: NewSession, id: string) =>
-  assert.is((await call('DELETE', `/v1/user/identities/${id}`, { token })).status, 200)
+const identitiesOf = async ({ token }: NewSession) => {
+  const { identities } = await callerOf(app, token).send<{ identities: { id: string }[] }>('GET', '/v1/user/identities')
+  return identities.map(({ id }) => id)
+}
+const remove = ({ token }: NewSession, id: string) => callerOf(app, token).send('DELETE', `/v1/user/identities/${id}`)
 
 /** Signs in as a request with a code does, in a process that dies at a step. */
 const joinIn = (broken: Partial<typeof service>, code: string, deviceId: string) =>

@@ -4,9 +4,10 @@ import { identityId, namespaceId, newId, sha256, userId } from '../../../src/bas
 import { claimNamespace } from '../../../src/server/namespace/decide.ts'
 import { start as startSession, switchTo } from '../../../src/server/session/decide.ts'
 import { signUp } from '../../../src/server/session/sign-up.ts'
-import type { CurrentSession, NewSession, SessionView } from '../../../src/contract/sessions.ts'
+import type { CurrentSession, SessionView } from '../../../src/contract/sessions.ts'
 import { createIdentity, createUser } from '../../../src/server/user/decide.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
+import { signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { typesSince } from '../../support/types-since.ts'
 
@@ -15,11 +16,8 @@ const DAY = 24 * 60 * 60 * 1_000
 const { clock, node: app, other } = await openTwoNodes(test)
 const { call, service } = app
 
-const start = async (deviceId: string, more: object = {}, node = app): Promise<NewSession> => {
-  const { status, data, error } = await node.call('POST', '/v1/session', { body: { deviceId, ...more } })
-  assert.is(status, 200, JSON.stringify(error))
-  return (data as { session: NewSession }).session
-}
+const start = (deviceId: string, more: { deviceName?: string; namespaceId?: string } = {}, node = app) =>
+  signIn(node, deviceId, more)
 const current = async (token: string, node = app) =>
   (await node.call('GET', '/v1/session', { token })).data as CurrentSession
 const head = () => service.log.head()

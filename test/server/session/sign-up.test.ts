@@ -9,35 +9,28 @@ import { signIn } from '../../../src/server/session/sign-in.ts'
 import type { NewSession } from '../../../src/contract/sessions.ts'
 import { newApiClient } from '../../../src/client/api/client.ts'
 import { logInWithDevice } from '../../../src/client/login/device-login.ts'
-import { LOOPBACK, openWorld } from '../signin/support/world.ts'
-import { openApp } from '../../support/open-app.ts'
+import { LOOPBACK, openWithProvider } from '../signin/support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { signIn as signInByDevice } from '../../support/world.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('who may sign up')
-const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
-const { provider, database, clock } = world
+const world = await openWithProvider(test, (url) => ({ CODEHOST_ISSUER: url }))
+const { provider, clock, openNode } = world
 /** Nodes of one service, each with a mode of its own. */
-const [invited, off] = await Promise.all(
-  ['invited', 'off'].map((SIGN_UP) => openApp(database.url, { now: () => clock.now, env: { ...world.env, SIGN_UP } })),
-)
-const open = { call: world.call, app: world.app }
-test.after(async () => {
-  await invited!.close()
-  await off!.close()
-  await world.close()
-})
+const open = world.node
+const [invited, off] = [await openNode({ env: { SIGN_UP: 'invited' } }), await openNode({ env: { SIGN_UP: 'off' } })]
 
-type Node = Pick<NonNullable<typeof invited>, 'call' | 'app'>
 type Tried = { readonly status: number; readonly code: string | undefined; readonly session: NewSession }
 
-const byDevice = async (node: Node, deviceId: string, more: object = {}): Promise<Tried> => {
+const byDevice = async (node: App, deviceId: string, more: object = {}): Promise<Tried> => {
   const { status, data, error } = await node.call('POST', '/v1/session', { body: { deviceId, ...more } })
   return { status, code: error?.code, session: (data as { session: NewSession } | undefined)?.session as never }
 }
 
 /** As somebody at the code host, on a device. */
-const byCodehost = async (node: Node, deviceId: string, more: object = {}): Promise<Tried> => {
+const byCodehost = async (node: App, deviceId: string, more: object = {}): Promise<Tried> => {
   const body = { deviceId, redirectTo: LOOPBACK, ...more }
   const started = (await node.call('POST', '/v1/auth/start', { body })).data as { state: string; authorizeUrl: string }
   const page = await node.app.inject({ url: await world.consent(started) })
@@ -52,19 +45,17 @@ const person = (id: string, emailVerified = true) => {
   provider.account = { id, login: `login-${id}`, email: `${id}@example.org`, emailVerified }
 }
 
-const owner = (await byDevice(open, 'owner')).session
-await open.call('POST', '/v1/namespaces', { token: owner.token, body: { slug: 'team', displayName: 'Team' } })
-const invite = async (body: object = {}) => {
-  const made = await open.call('POST', '/v1/namespaces/team/invites', { token: owner.token, body })
-  return (made.data as { invite: { code: string } }).invite.code
-}
+const owner = await signInByDevice(open, 'owner')
+const team = `/v1/namespaces/${(await owner.newTeam('team')).slug}`
+const invite = async (body: object = {}) =>
+  (await owner.send<{ invite: { code: string } }>('POST', `${team}/invites`, body)).invite.code
 const useCount = async (code: string) => {
-  const { data } = await open.call('GET', '/v1/namespaces/team/invites', { token: owner.token })
-  return (data as { invites: { code: string; useCount: number }[] }).invites.find((one) => one.code === code)!.useCount
+  const { invites } = await owner.send<{ invites: { code: string; useCount: number }[] }>('GET', `${team}/invites`)
+  return invites.find((one) => one.code === code)!.useCount
 }
 const isMember = async ({ userId }: NewSession) => {
-  const { data } = await open.call('GET', '/v1/namespaces/team/members', { token: owner.token })
-  return (data as { members: MemberView[] }).members.some(({ user }) => user.id === userId)
+  const { members } = await owner.send<{ members: MemberView[] }>('GET', `${team}/members`)
+  return members.some(({ user }) => user.id === userId)
 }
 const head = () => world.service.log.head()
 const since = (after: bigint) => typesSince(world.service.log, after)
@@ -93,7 +84,7 @@ for (const [way, signIn] of [
     const deviceId = fresh()
     const { session } = await signIn(open, deviceId)
     const inviteCode = await invite()
-    for (const node of [invited!, off!, open]) {
+    for (const node of [invited, off, open]) {
       for (const more of [{}, { inviteCode }, { inviteCode: 'not-known' }]) {
         const again = await signIn(node, deviceId, more)
         assert.equal([again.status, again.session.userId], [200, session.userId])
@@ -104,8 +95,8 @@ for (const [way, signIn] of [
 
   test(`by ${way}: without a valid invite nobody new signs up, and nothing is stored`, async () => {
     const before = await head()
-    assert.equal(await refusedWith(invited!, fresh()), [403, 'forbidden'])
-    assert.equal(await refusedWith(invited!, fresh(), { inviteCode: 'not-known' }), [403, 'forbidden'])
+    assert.equal(await refusedWith(invited, fresh()), [403, 'forbidden'])
+    assert.equal(await refusedWith(invited, fresh(), { inviteCode: 'not-known' }), [403, 'forbidden'])
     assert.equal(await refusedWith(open, fresh(), { inviteCode: 'not-known' }), [403, 'forbidden'])
     assert.equal(await since(before), [])
   })
@@ -113,20 +104,20 @@ for (const [way, signIn] of [
   test(`by ${way}: if sign-up is closed an invite does not help`, async () => {
     const inviteCode = await invite()
     const before = await head()
-    assert.equal(await refusedWith(off!, fresh()), [403, 'forbidden'])
-    assert.equal(await refusedWith(off!, fresh(), { inviteCode }), [403, 'forbidden'])
+    assert.equal(await refusedWith(off, fresh()), [403, 'forbidden'])
+    assert.equal(await refusedWith(off, fresh(), { inviteCode }), [403, 'forbidden'])
     assert.equal(await since(before), [])
   })
 
   test(`by ${way}: an invite lets in as many users as it has uses, each as a member, also one who repeats the request`, async () => {
     const inviteCode = await invite({ maxUses: 2 })
     const deviceId = fresh()
-    const { status, session } = await signIn(invited!, deviceId, { inviteCode })
+    const { status, session } = await signIn(invited, deviceId, { inviteCode })
     assert.equal([status, await isMember(session), session.role], [200, true, 'admin'])
-    assert.is((await signIn(invited!, deviceId, { inviteCode })).session.userId, session.userId)
-    assert.is((await signIn(invited!, fresh(), { inviteCode })).status, 200)
+    assert.is((await signIn(invited, deviceId, { inviteCode })).session.userId, session.userId)
+    assert.is((await signIn(invited, fresh(), { inviteCode })).status, 200)
     const before = await head()
-    assert.equal(await refusedWith(invited!, fresh(), { inviteCode }), [410, 'invite_used'])
+    assert.equal(await refusedWith(invited, fresh(), { inviteCode }), [410, 'invite_used'])
     assert.equal([await since(before), await useCount(inviteCode)], [[], 2])
   })
 
@@ -134,15 +125,15 @@ for (const [way, signIn] of [
     const [revoked, expired] = [await invite(), await invite()]
     await open.call('DELETE', `/v1/namespaces/team/invites/${revoked}`, { token: owner.token })
     const before = await head()
-    assert.equal(await refusedWith(invited!, fresh(), { inviteCode: revoked }), [410, 'invite_revoked'])
+    assert.equal(await refusedWith(invited, fresh(), { inviteCode: revoked }), [410, 'invite_revoked'])
     const now = clock.now
     clock.now += 25 * 60 * 60 * 1_000
-    assert.equal(await refusedWith(invited!, fresh(), { inviteCode: expired }), [410, 'invite_expired'])
+    assert.equal(await refusedWith(invited, fresh(), { inviteCode: expired }), [410, 'invite_expired'])
     clock.now = now
     assert.equal(await since(before), [])
   })
 
-  const refusedWith = async (node: Node, deviceId: string, more: object = {}) => {
+  const refusedWith = async (node: App, deviceId: string, more: object = {}) => {
     const { status, code } = await signIn(node, deviceId, more)
     return [status, code]
   }
@@ -151,30 +142,30 @@ for (const [way, signIn] of [
 test('an invite for an e-mail address is only for a user whose code host has verified it', async () => {
   const inviteCode = await invite({ email: 'Grace@example.org' })
   const before = await head()
-  assert.equal((await byDevice(invited!, 'no address', { inviteCode })).status, 403)
+  assert.equal((await byDevice(invited, 'no address', { inviteCode })).status, 403)
   for (const [id, isVerified] of [
     ['grace', false],
     ['eve', true],
   ] as const) {
     person(id, isVerified)
-    assert.is((await byCodehost(invited!, `device of ${id}`, { inviteCode })).status, 403)
+    assert.is((await byCodehost(invited, `device of ${id}`, { inviteCode })).status, 403)
   }
   assert.equal(await since(before), [])
   person('grace')
-  const { status, session } = await byCodehost(invited!, 'device of grace', { inviteCode })
+  const { status, session } = await byCodehost(invited, 'device of grace', { inviteCode })
   assert.equal([status, await isMember(session)], [200, true])
 })
 
 test('a known device adds a new identity without an invite', async () => {
   const { session } = await byDevice(open, 'has a user')
   person('new identity')
-  assert.is((await byCodehost(off!, 'has a user')).session.userId, session.userId)
+  assert.is((await byCodehost(off, 'has a user')).session.userId, session.userId)
 })
 
 test('of several people who race for the last use of an invite one signs up, and nothing is stored for the others', async () => {
   const inviteCode = await invite()
   const before = await head()
-  const tried = await Promise.all([1, 2, 3, 4, 5].map((i) => byDevice(invited!, `racer ${i}`, { inviteCode })))
+  const tried = await Promise.all([1, 2, 3, 4, 5].map((i) => byDevice(invited, `racer ${i}`, { inviteCode })))
   assert.equal(tried.map(({ status }) => status).sort(), [200, 410, 410, 410, 410])
   const types = await since(before)
   assert.equal(types.filter((type) => type === 'UserCreated').length, 1)
@@ -183,7 +174,7 @@ test('of several people who race for the last use of an invite one signs up, and
 
 test('concurrent first calls of one invited device create one user and spend one use', async () => {
   const inviteCode = await invite({ maxUses: 3 })
-  const tried = await Promise.all([1, 2, 3, 4].map(() => byDevice(invited!, 'impatient', { inviteCode })))
+  const tried = await Promise.all([1, 2, 3, 4].map(() => byDevice(invited, 'impatient', { inviteCode })))
   assert.is(new Set(tried.map(({ session }) => session.userId)).size, 1)
   assert.is(await useCount(inviteCode), 1)
 })
@@ -194,7 +185,7 @@ const dies = () => Promise.reject(new Error('killed'))
 
 /** Signs a device up in a process that dies before a step. */
 const dieBefore = async (step: (typeof STEPS)[number], deviceId: string, inviteCode: string) => {
-  const { service } = invited!
+  const { service } = invited
   const { namespaces, users, identities } = service
   let appends = 0
   const transact: typeof namespaces.transact = (...args) => (appends++ === 0 ? namespaces.transact(...args) : dies())
@@ -226,7 +217,7 @@ for (const step of STEPS) {
       const before = await head()
       await dieBefore(step, deviceId, inviteCode)
       await end(inviteCode)
-      const { status, session } = await byDevice(invited!, deviceId, { inviteCode })
+      const { status, session } = await byDevice(invited, deviceId, { inviteCode })
       assert.equal([status, await isMember(session), await useCount(inviteCode)], [200, true, 1])
       const made = (await since(before)).filter((type) => type.endsWith('Created'))
       assert.equal(made.sort(), ['IdentityCreated', 'NamespaceCreated', 'SessionCreated', 'UserCreated'])
@@ -239,18 +230,18 @@ for (const step of STEPS.slice(0, 3)) {
     const [inviteCode, deviceId] = [await invite(), `never comes back from ${step}`]
     const others = new Set((await membersOf()).map(({ user }) => user.id))
     await dieBefore(step, deviceId, inviteCode)
-    assert.is((await byDevice(invited!, `other for ${step}`, { inviteCode })).code, 'invite_used')
+    assert.is((await byDevice(invited, `other for ${step}`, { inviteCode })).code, 'invite_used')
     const left = await until(async () => (await membersOf()).find(({ user }) => !others.has(user.id)))
     assert.equal(Object.keys(left.user), ['id'])
     const removal = await open.call('DELETE', `/v1/namespaces/team/members/${left.user.id}`, { token: owner.token })
     assert.is(removal.status, 200)
-    assert.is((await byDevice(invited!, deviceId, { inviteCode })).code, 'invite_used')
-    assert.is((await byDevice(invited!, deviceId, { inviteCode: await invite() })).status, 200)
+    assert.is((await byDevice(invited, deviceId, { inviteCode })).code, 'invite_used')
+    assert.is((await byDevice(invited, deviceId, { inviteCode: await invite() })).status, 200)
   })
 }
 
 test('the command line sends an invite', async () => {
-  const url = await invited!.app.listen({ host: '127.0.0.1', port: 0 })
+  const url = await invited.app.listen({ host: '127.0.0.1', port: 0 })
   const config = await mkdtemp(join(tmpdir(), 'tracebook-sign-up-'))
   const refusal = await logInWithDevice(config, url, newApiClient).catch((error: Error) => error.message)
   assert.match(String(refusal), 'only new users with an invite')

@@ -6,6 +6,7 @@ import { buildApp } from '../../../src/server/service/app.ts'
 import { all } from '../../eventstore/log/support/events.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
+import { signIn } from '../../support/world.ts'
 import { formOf } from './support/world.ts'
 import { typesSince } from '../../support/types-since.ts'
 
@@ -18,10 +19,7 @@ const HOST = '127.0.0.1:3000'
 const ORIGIN = `http://${HOST}`
 const html = { accept: 'text/html', host: HOST }
 
-const start = async (more: object = {}, node: App = app) => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID(), ...more } })
-  return (data as { session: NewSession }).session
-}
+const start = (more: { deviceName?: string } = {}, node: App = app) => signIn(node, undefined, more)
 const make = (token: string | undefined, query = '', headers: Record<string, string> = {}, node: App = app) =>
   node.call('POST', `/v1/session/browser${query}`, { token, headers: { host: HOST, ...headers } })
 const newUrl = async ({ token }: NewSession, query = '') => {

@@ -1,14 +1,13 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../src/contract/sessions.ts'
-import { LOOPBACK, ORIGIN, formOf, openWorld } from './support/world.ts'
+import { LOOPBACK, ORIGIN, formOf, openWithProvider } from './support/world.ts'
 import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('the page that asks before a sign-in')
-const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
+const world = await openWithProvider(test, (url) => ({ CODEHOST_ISSUER: url }))
 const { call, provider, start, consent, arrive, answer, review, complete, signIn, device, other, clock, service } =
   world
-test.after(() => world.close())
 
 const person = (id: string) => {
   provider.account = { id, login: `login-${id}` }

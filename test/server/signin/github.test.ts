@@ -1,15 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { LOOPBACK, githubLike, openWorld } from './support/world.ts'
+import { LOOPBACK, githubLike, openWithProvider } from './support/world.ts'
 
 const test = suite('sign-in with a host like GitHub')
-const world = await openWorld(githubLike)
+const world = await openWithProvider(test, githubLike)
 const { call, provider, signIn, start, consent, arrive } = world
 test.before.each(() => {
   provider.refusesAsGithub = false
   provider.isDown = false
 })
-test.after(() => world.close())
 
 const identity = async (token: string) => {
   const { data } = await call('GET', '/v1/user/identities', { token })

@@ -2,16 +2,15 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { CurrentSession, NewSession } from '../../../src/contract/sessions.ts'
 import { onServer } from '../../support/database.ts'
-import { LOOPBACK, ORIGIN, formOf, openWorld } from './support/world.ts'
+import { LOOPBACK, ORIGIN, formOf, openWithProvider } from './support/world.ts'
 
 const test = suite('sign-in with an OpenID provider')
-const world = await openWorld((url) => ({ CODEHOST_ISSUER: url }))
+const world = await openWithProvider(test, (url) => ({ CODEHOST_ISSUER: url }))
 const { call, provider, start, consent, arrive, agree, complete, signIn, device, other, clock } = world
 test.before.each(() => {
   provider.consents = true
   provider.isDown = false
 })
-test.after(() => world.close())
 
 const person = (id: string, more: object = {}) => {
   provider.account = { id, login: `login-${id}`, email: `${id}@example.org`, emailVerified: true, ...more }

@@ -1,19 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
-import { ORIGIN, githubLike, openWorld } from './support/world.ts'
+import { openWorld } from '../../support/world.ts'
+import { ORIGIN, githubLike, openWithProvider } from './support/world.ts'
 
 const test = suite('the page to sign in on')
-const world = await openWorld(githubLike)
+const world = await openWithProvider(test, githubLike)
 const { app, provider, consent, arrive } = world
-const database = await freshDatabase()
-const plain = await openApp(database.url)
-test.after(async () => {
-  await world.close()
-  await plain.close()
-  await database.drop()
-})
+const { node: plain } = await openWorld(test)
 
 const cookiesOf = (headers: Record<string, unknown>): string =>
   [headers['set-cookie']]

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { SqlState, hasSqlState } from '../../../src/eventstore/postgres/sql-state.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { all } from '../../eventstore/log/support/events.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 export type Trace = {
@@ -36,13 +36,11 @@ export const newScene = async () => {
     await node.close()
   }
 
-  const signIn = async (node: App) =>
-    (token ??= ((await node.call('POST', '/v1/session', { body: { deviceId: 'd' } })).data as { session: NewSession })
-      .session.token)
+  const tokenAt = async (node: App) => (token ??= (await signIn(node, 'writer')).token)
 
   /** Adds messages `from` … `from + n - 1` to a trace, which is made when it is not there. */
   const write = async (node: App, trace: string, from: number, n: number) => {
-    const by = { token: await signIn(node) }
+    const by = { token: await tokenAt(node) }
     await node.call('PUT', `/v1/traces/${trace}`, { ...by, body: {} })
     const messages = Array.from({ length: n }, (_, i) => ({
       externalId: `m${from + i}`,
@@ -53,9 +51,9 @@ export const newScene = async () => {
     return node.call('POST', `/v1/traces/${trace}/messages/batch`, { ...by, body: { messages } })
   }
   const remove = async (node: App, trace: string) =>
-    node.call('DELETE', `/v1/traces/${trace}`, { token: await signIn(node) })
+    node.call('DELETE', `/v1/traces/${trace}`, { token: await tokenAt(node) })
   const read = async (node: App, trace: string) =>
-    ((await node.call('GET', `/v1/traces/${trace}`, { token: await signIn(node) })).data as { trace: Trace }).trace
+    ((await node.call('GET', `/v1/traces/${trace}`, { token: await tokenAt(node) })).data as { trace: Trace }).trace
 
   /** The trace once it has a summary of that many messages. */
   const summarised = (node: App, trace: string, count: number) =>

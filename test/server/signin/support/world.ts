@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../../support/database.ts'
-import { type App, openApp } from '../../../support/open-app.ts'
+import type { App } from '../../../support/open-app.ts'
+import { type Suite, openWorld, signIn as signInByDevice } from '../../../support/world.ts'
 import { follow } from './browser.ts'
 import { CLIENT, startProvider } from './provider.ts'
 
@@ -28,17 +28,19 @@ export const formOf = (html: string): Record<string, string> => {
 
 type Started = { readonly state: string; readonly authorizeUrl: string; readonly expiresAt: number }
 
-/** Two nodes, a provider, and a user with a browser. */
-export const openWorld = async (settings: (url: string) => Record<string, string>) => {
+/** A world of two nodes with a provider, and a user with a browser. */
+export const openWithProvider = async (test: Suite, settings: (url: string) => Record<string, string>) => {
   const clock = { now: Date.UTC(2026, 0, 1) }
-  const [database, provider] = await Promise.all([freshDatabase(), startProvider(CALLBACK)])
+  const provider = await startProvider(CALLBACK)
   const client = { CODEHOST_CLIENT_ID: CLIENT.id, CODEHOST_CLIENT_SECRET: CLIENT.secret, PUBLIC_URL: ORIGIN }
   const env = { ...client, ...settings(provider.url) }
-  const nodes = await Promise.all([0, 1].map(() => openApp(database.url, { now: () => clock.now, env })))
-  const [{ app, call, service }, other] = [nodes[0]!, nodes[1]!]
+  const { database, node, openNode } = await openWorld(test, { now: () => clock.now, env })
+  const other = await openNode()
+  test.after(provider.close)
+  const { app, call, service } = node
 
-  const start = async (body: object = {}, node = nodes[0]!) => {
-    const answer = await node.call('POST', '/v1/auth/start', { body: { deviceId: 'laptop', ...body } })
+  const start = async (body: object = {}, at: App = node) => {
+    const answer = await at.call('POST', '/v1/auth/start', { body: { deviceId: 'laptop', ...body } })
     assert.is(answer.status, 200, JSON.stringify(answer.error))
     return answer.data as Started
   }
@@ -53,7 +55,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     page: Awaited<ReturnType<typeof arrive>>,
     said: 'yes' | 'no',
     headers: Record<string, string> = {},
-    node: Pick<App, 'app'> = nodes[0]!,
+    at: Pick<App, 'app'> = node,
   ) => {
     assert.is(page.statusCode, 200, page.body)
     const { action, ...fields } = formOf(page.body)
@@ -63,7 +65,7 @@ export const openWorld = async (settings: (url: string) => Record<string, string
       'sec-fetch-site': 'same-origin',
       origin: ORIGIN,
     }
-    return node.app.inject({
+    return at.app.inject({
       method: 'POST',
       url: action!,
       headers: { ...form, cookie, ...headers },
@@ -77,8 +79,8 @@ export const openWorld = async (settings: (url: string) => Record<string, string
   }
   const review = (state: string, exchangeCode: string) =>
     call('POST', '/v1/auth/review', { body: { state, exchangeCode } })
-  const complete = (state: string, exchangeCode: string, node = nodes[0]!) =>
-    node.call('POST', '/v1/auth/complete', { body: { state, exchangeCode } })
+  const complete = (state: string, exchangeCode: string, at: App = node) =>
+    at.call('POST', '/v1/auth/complete', { body: { state, exchangeCode } })
 
   /** Signs in from the start to a session, as a client that waits on this machine. */
   const signIn = async (body: object = {}): Promise<NewSession> => {
@@ -88,16 +90,11 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     assert.is(done.status, 200, JSON.stringify(done.error))
     return (done.data as { session: NewSession }).session
   }
-  const device = async (deviceId: string) =>
-    ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
+  const device = (deviceId: string) => signInByDevice(node, deviceId)
 
-  const close = async () => {
-    for (const node of nodes) await node.close()
-    await provider.close()
-    await database.drop()
-  }
   return {
-    env,
+    node,
+    openNode,
     app,
     call,
     service,
@@ -114,6 +111,5 @@ export const openWorld = async (settings: (url: string) => Record<string, string
     complete,
     signIn,
     device,
-    close,
   }
 }

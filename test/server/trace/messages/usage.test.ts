@@ -1,14 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Message } from '../../../../src/contract/message.ts'
 import type { Usage } from '../../../../src/contract/usage.ts'
+import { bodyOf } from '../../../support/world.ts'
 import { openHistory } from '../../history/support.ts'
 
 const test = suite('trace/messages: what an answer has used')
 
-const { node, ask, user, close } = await openHistory()
-test.after(close)
+const { node, user } = await openHistory(test)
+/** Sends a body as it is, which `JSON.stringify` would change. */
+const put = (url: string, payload: string) => {
+  const headers = { ...user.headers, 'content-type': 'application/json' }
+  return bodyOf(node.app.inject({ method: 'PUT', url, headers, payload }))
+}
 
 const whole: Usage = {
   inputTokens: 1_001,
@@ -21,18 +25,14 @@ const whole: Usage = {
 }
 
 const newTrace = async () => {
-  const url = `/v1/traces/${randomUUID()}`
-  const { status } = await node.call('PUT', url, { token: user.token, body: { title: 'Usage' } })
-  assert.is(status, 200)
+  const { url } = await user.newTrace({ title: 'Usage' })
   const write = async (usage: unknown, more: object = {}) => {
     const body = { role: 'assistant', textContent: 'hi', ...(usage === undefined ? {} : { usage }), ...more }
-    const { status, text } = await ask('PUT', `${url}/messages/m`, JSON.stringify(body))
-    return {
-      status,
-      ...(JSON.parse(text) as { data: { message: Message }; error: { details: { fieldErrors: object } } }),
-    }
+    const { status, data, error } = await user.ask('PUT', `${url}/messages/m`, body)
+    const details = error as unknown as { details: { fieldErrors: object } }
+    return { status, data: data as { message: Message }, error: details }
   }
-  const get = async <T>(path: string) => (await node.call('GET', `${url}${path}`, { token: user.token })).data as T
+  const get = <T>(path: string) => user.send<T>('GET', `${url}${path}`)
   const message = async (query = '') => (await get<{ messages: Message[] }>(`/messages?${query}`)).messages[0]!
   const trace = async () => (await get<{ trace: { updatedAt: number; revision: number } }>('')).trace
   return { url, write, get, message, trace }
@@ -50,8 +50,7 @@ test('a message has the usage that was written last, as a whole', async () => {
 test('the same usage again changes nothing, in whatever order its members are', async () => {
   const { url, write } = await newTrace()
   await write(whole)
-  const revision = async () =>
-    (JSON.parse((await ask('GET', `${url}/messages`)).text) as { data: { revision: number } }).data.revision
+  const revision = async () => (await user.send<{ revision: number }>('GET', `${url}/messages`)).revision
   const before = await revision()
   await write(Object.fromEntries(Object.entries(whole).reverse()))
   node.service.traces.clear() // so that the message is known by its row
@@ -93,7 +92,7 @@ test('bounds are allowed, and minus zero is zero', async () => {
   await write(usage)
   assert.equal((await message()).usage, usage)
   const { url } = await newTrace()
-  const { text } = await ask('PUT', `${url}/messages/m`, '{"role":"assistant","usage":{"costUsd":-0,"inputTokens":-0}}')
+  const text = await put(`${url}/messages/m`, '{"role":"assistant","usage":{"costUsd":-0,"inputTokens":-0}}')
   assert.match(text, '"usage":{"inputTokens":0,"costUsd":0}')
 })
 
@@ -112,7 +111,7 @@ test('a change of the usage alone moves no updatedAt, but is a change: of the re
   const past = await get<{ trace: { updatedAt: number } }>(`?revision=${now.revision}`)
   assert.is(past.trace.updatedAt, before.updatedAt)
   assert.equal((await message(`revision=${now.revision}`)).usage, whole)
-  const { text } = await ask('GET', `${url}/diff?from=${revision}&to=${now.revision}`)
+  const text = await bodyOf(user.get(`${url}/diff?from=${revision}&to=${now.revision}`))
   assert.match(text, '"path":"/usage"')
   await write({ ...whole, outputTokens: 62 }, { textContent: 'hello' })
   assert.ok((await trace()).updatedAt > before.updatedAt)
@@ -124,7 +123,7 @@ test('it outlives the erasure of the past, and is exported', async () => {
   await write(whole)
   assert.is((await node.call('POST', `${url}/history/erase`, { token: user.token, body: {} })).status, 200)
   assert.equal((await message()).usage, whole)
-  const { text } = await ask('GET', `${url}/export?format=json`)
+  const text = await bodyOf(user.get(`${url}/export?format=json`))
   assert.match(text, JSON.stringify({ usage: whole }).slice(1, -1))
 })
 

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { moduleUrl } from '../../base/threads.ts'
-import type { BodyThreads, Task } from './parse-bodies.ts'
+import type { BodyThreads } from './parse-bodies.ts'
 import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, BROKEN_OFF, newIntake } from './intake.ts'
-import { knownMembers } from './json-body.ts'
+import { type BodyReader, knownMembers } from './json-body.ts'
 import { type NodePermits, clientOf } from './node-permits.ts'
 
 declare module 'fastify' {
@@ -15,19 +15,19 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** Parses the body for the route. Default: reads the members that its schema names. */
-    readBody?: Task<unknown>
+    readBody?: BodyReader<unknown>
   }
 }
 
 export const BATCH_LIMIT = 16 * 1024 * 1024
 
-const module = moduleUrl('./body-tasks', import.meta.url)
+const module = moduleUrl('./json-body', import.meta.url)
 
-/** A task that reads the members that a schema names. @throws Error if the schema is not one of an object */
-const membersOf = (schema: unknown): Task<unknown> => {
+/** Reads the members that a schema names. @throws Error if the schema is not one of an object */
+const membersOf = (schema: unknown): BodyReader<unknown> => {
   if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
   const names = schema ? Object.keys(schema.shape) : []
-  return { here: (text) => knownMembers(text, names), module, name: 'members', more: { names } }
+  return { read: knownMembers, module, name: 'knownMembers', names }
 }
 
 /** Reads JSON bodies without loss; any other content type is a 400. */

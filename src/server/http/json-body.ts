@@ -2,6 +2,19 @@ import { countValues } from '../../base/json/count-values.ts'
 import { parseExact } from '../../base/json/exact.ts'
 import { invalid } from './http-error.ts'
 
+/** A way to read a body, on the event loop or on a thread. */
+export type BodyReader<T> = {
+  /** Makes of the JSON value of a body what its route needs. @throws HttpError */
+  readonly read: (body: unknown, names: readonly string[]) => T
+  /** The module that exports `read`, and the name of that export, for threads. */
+  readonly module: URL
+  readonly name: string
+  /** The second argument of `read`. Default: none. */
+  readonly names?: readonly string[]
+  /** Whether numbers keep their digits (`parseBody`). Default: false. */
+  readonly isExact?: boolean
+}
+
 /** The time to parse, check and serialize a body depends on the number of its values, not of its bytes. */
 const MAX_VALUES = 200_000
 
@@ -32,11 +45,11 @@ export const bodyText = (body: Uint8Array): string => {
 }
 
 /**
- * Parses the text of a body.
+ * Parses the text of a body, if `isExact` with the digits of its numbers (`parseExact`).
  * @throws HttpError invalid_request
  */
-export const parseBody = (text: string, parse: (text: string) => unknown = parseExact): unknown =>
-  orInvalid(() => parse(text))
+export const parseBody = (text: string, isExact = false): unknown =>
+  orInvalid(() => (isExact ? parseExact(text) : JSON.parse(text)))
 
 /** The members of bodies that are read by name are small. */
 const MAX_MEMBER_VALUES = 1_000
@@ -52,8 +65,7 @@ const hasTooMany = (value: unknown, left = { values: MAX_MEMBER_VALUES }): boole
  * body is not an object, the result is a value of the same kind, which the validation refuses.
  * @throws HttpError invalid_request
  */
-export const knownMembers = (text: string, names: readonly string[]): unknown => {
-  const value = parseBody(text, JSON.parse)
+export const knownMembers = (value: unknown, names: readonly string[]): unknown => {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return []
   const members: Record<string, unknown> = {}

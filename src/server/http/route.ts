@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { z } from 'zod'
 import type { BodyOf, DataOf, PathOf, QueryOf, Route } from '../../contract/route.ts'
 import { checkedByReadBody } from './body.ts'
-import type { Task } from './parse-bodies.ts'
+import type { BodyReader } from './json-body.ts'
 import type { JsonText, JsonTexts } from './json-text.ts'
 import { ok, okText, okTexts } from './reply.ts'
 
@@ -27,7 +27,7 @@ type Handler<R extends Route, Body> = (
 /** How the service reads a request: limits and hooks of the route, and how the body is checked. Clients need not know it. */
 type Reading<Body> = Pick<RouteShorthandOptions, 'bodyLimit' | 'config' | 'onRequest' | 'validatorCompiler'> & {
   /** Parses and checks the body instead of its schema; the handler gets its result. */
-  readonly readBody?: Task<Body>
+  readonly readBody?: BodyReader<Body>
 }
 
 /** Fastify's options of a route of the contract: who may call it, and the schemas by which a request is checked. */

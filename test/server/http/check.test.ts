@@ -15,7 +15,7 @@ const issuesOf = (read: () => unknown) => {
   throw new Error('it was taken')
 }
 
-const ofBatch = (...messages: unknown[]) => issuesOf(() => readBatch(JSON.stringify({ messages }))).messages!
+const ofBatch = (...messages: unknown[]) => issuesOf(() => readBatch({ messages })).messages!
 
 test('an issue of a batch names the message, by index and externalId, and the place in it', () => {
   const good = { externalId: 'good', role: 'user' }
@@ -41,7 +41,7 @@ test('a message with too many parts is named, too', () => {
 })
 
 test('an issue within a member has its place, an issue of the member itself has none', () => {
-  const { role, parts } = issuesOf(() => readMessage(JSON.stringify({ role: 'robot', parts: [{ type: 'none' }] })))
+  const { role, parts } = issuesOf(() => readMessage({ role: 'robot', parts: [{ type: 'none' }] }))
   assert.not.match(role![0]!, 'role')
   assert.match(parts![0]!, /^parts\[0\].*: /)
 })

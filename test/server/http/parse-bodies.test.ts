@@ -3,9 +3,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { Unavailable } from '../../../src/eventstore/engine/rejected.ts'
 import { consume, newBodyBytes, wholeOf } from '../../../src/server/http/body-bytes.ts'
-import { type Task, newBodyThreads } from '../../../src/server/http/parse-bodies.ts'
+import { newBodyThreads } from '../../../src/server/http/parse-bodies.ts'
 import { HttpError } from '../../../src/server/http/http-error.ts'
-import { knownMembers } from '../../../src/server/http/json-body.ts'
+import { read as readOnThread } from '../../../src/server/http/body-tasks.ts'
+import { type BodyReader, knownMembers, parseBody } from '../../../src/server/http/json-body.ts'
 import { readBatch } from '../../../src/server/trace/messages/body.ts'
 import type { MessageUpsert } from '../../../src/server/trace/messages/message.ts'
 
@@ -20,16 +21,17 @@ const bytesOf = (body: string | Uint8Array) => {
 }
 /** Whitespace makes a body large, so that it goes to a thread. */
 const large = (body: string) => body.padEnd(20_000)
-const known = (...names: string[]): Task<unknown> => ({
-  here: (text) => knownMembers(text, names),
-  module: new URL('../../../src/server/http/body-tasks.ts', import.meta.url),
-  name: 'members',
-  more: { names },
+const known = (...names: string[]): BodyReader<unknown> => ({
+  read: knownMembers,
+  module: new URL('../../../src/server/http/json-body.ts', import.meta.url),
+  name: 'knownMembers',
+  names,
 })
-const batch: Task<readonly MessageUpsert[]> = {
-  here: readBatch,
-  module: new URL('../../../src/server/trace/messages/body-tasks.ts', import.meta.url),
-  name: 'batch',
+const batch: BodyReader<readonly MessageUpsert[]> = {
+  read: readBatch,
+  module: new URL('../../../src/server/trace/messages/body.ts', import.meta.url),
+  name: 'readBatch',
+  isExact: true,
 }
 const failure = (work: Promise<unknown>) =>
   work.then(
@@ -80,7 +82,7 @@ test('messages are the same as when the event loop reads them', async () => {
   const call = `{"type":"tool_call","content":{"callId":"c","toolName":"Bash","args":${args}}}`
   const body = `{"messages":[{"externalId":"m","role":"assistant","order":-0,"parts":[${call},{"type":"text","content":{"text":"hi"}}]}]}`
   const read = await threads.read(batch, bytesOf(large(body)))
-  assert.equal(read, readBatch(body))
+  assert.equal(read, readBatch(parseBody(body, true)))
   assert.ok(read[0]!.given.parts![0]!.json.includes(args))
 })
 
@@ -116,13 +118,10 @@ test('bytes are joined for one use, and freed', () => {
 })
 
 test('a thread keeps no bytes of a body while it reads the text', async () => {
-  const task: Task<readonly number[]> = {
-    here: () => [],
-    module: new URL('support/left-bytes.ts', import.meta.url),
-    name: 'leftBytes',
-  }
-  const left = await threads.read(task, bytesOf('0'.padEnd(600_000)))
-  assert.equal(left, [0, 0, 0])
+  const { pieces } = bytesOf('0'.padEnd(600_000))
+  const module = new URL('support/left-bytes.ts', import.meta.url).href
+  const input = { pieces, module, name: 'leftBytes', names: pieces as never }
+  assert.equal(await readOnThread(input), { value: [0, 0, 0] })
 })
 
 test('the bytes are transferred, not copied', async () => {

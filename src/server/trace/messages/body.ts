@@ -7,7 +7,6 @@ import {
 } from '../../../contract/message.ts'
 import { check, checkEach, nameOf } from '../../http/check.ts'
 import { invalid } from '../../http/http-error.ts'
-import { parseBody } from '../../http/json-body.ts'
 import { type MessageInRequest, type MessageUpsert, fieldsAndHeadsOf, toUpsert } from './message.ts'
 
 const countParts = (message: unknown): number => {
@@ -32,8 +31,7 @@ const assertFewParts = (messages: readonly unknown[]) => {
  * otherwise the error could list the problems of a million parts.
  * @throws HttpError invalid_request
  */
-export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => {
-  const body = parseBody(text)
+export const readMessage = (body: unknown): Omit<MessageUpsert, 'externalId'> => {
   const count = countParts(body)
   if (count > MOST_PARTS) throw invalid('parts', tooManyParts(count))
   check(MessageBody, body)
@@ -41,8 +39,7 @@ export const readMessage = (text: string): Omit<MessageUpsert, 'externalId'> => 
 }
 
 /** The messages of a request to write a batch. @throws HttpError invalid_request */
-export const readBatch = (text: string): MessageUpsert[] => {
-  const body = parseBody(text)
+export const readBatch = (body: unknown): MessageUpsert[] => {
   const { messages } = check(BatchFrame, body) as BatchFrame
   assertFewParts(messages)
   checkEach('messages', BatchItem, messages)

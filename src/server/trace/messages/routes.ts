@@ -81,7 +81,8 @@ const upsertCommand = (
   need: needOf(upserts),
 })
 
-const module = moduleUrl('./body-tasks', import.meta.url)
+/** What reads the bodies, by name: message texts and arguments of tools keep the digits of their numbers. */
+const bodies = { module: moduleUrl('./body', import.meta.url), isExact: true }
 
 /** The routes of messages: upsert one, upsert up to 200, list. */
 export const messageRoutes = (app: FastifyInstance, service: TraceServices): void => {
@@ -129,7 +130,7 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
       await afterStored(reply.reserveMemory(message!.head.text?.length ?? 0))
       return upsertedText(await afterStored(rowAfter(id, upsert, message!)), revision)
     },
-    { readBody: { here: readMessage, module, name: 'message' }, onRequest: refuseBeforeBody },
+    { readBody: { ...bodies, read: readMessage, name: 'readMessage' }, onRequest: refuseBeforeBody },
   )
 
   route(
@@ -137,7 +138,11 @@ export const messageRoutes = (app: FastifyInstance, service: TraceServices): voi
     messages,
     'POST /v1/traces/{externalId}/messages/batch',
     async (request) => batchText(await write(request, { ...request.params, ...request.query }, request.body)),
-    { readBody: { here: readBatch, module, name: 'batch' }, onRequest: refuseBeforeBody, bodyLimit: BATCH_LIMIT },
+    {
+      readBody: { ...bodies, read: readBatch, name: 'readBatch' },
+      onRequest: refuseBeforeBody,
+      bodyLimit: BATCH_LIMIT,
+    },
   )
 
   messageListRoute(app, service)

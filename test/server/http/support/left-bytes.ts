@@ -1,5 +1,3 @@
-import { type TaskInput, type TaskResult, resultOf } from '../../../../src/server/http/body-tasks.ts'
-
-/** A task for a thread: how many bytes each piece of a body holds while its text is read. */
-export const leftBytes = (input: TaskInput): TaskResult<readonly number[]> =>
-  resultOf(input, () => input.pieces.map(({ byteLength }) => byteLength))
+/** A reader of a body that gets its pieces as well: how many bytes each of them holds by then. */
+export const leftBytes = (_body: unknown, pieces: readonly Uint8Array[]): readonly number[] =>
+  pieces.map(({ byteLength }) => byteLength)

@@ -4,12 +4,11 @@ import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
 import type { Duties } from '../state/duties.ts'
-import { noStates } from '../state/session-states.ts'
+import { noStates, type SessionState } from '../state/session-states.ts'
 import { toBatches } from '../upload/batches.ts'
-import { eraseExposed, exposedBy, newOwedErasure } from '../upload/owed-erasures.ts'
+import { eraseExposed } from '../upload/owed-erasures.ts'
 import { serverTarget } from '../upload/server-target.ts'
-import { newReadMessages } from '../upload/stored-messages.ts'
-import { type FileCounts, type NewSending, newFileCounts, notice, type Upload } from '../upload/upload.ts'
+import { type FileCounts, newFileCounts, newUpload, notice } from '../upload/upload.ts'
 import { type Visibility, findOwnTrace } from '../upload/upsert-trace.ts'
 import type { ExportFile, ExportedTrace } from './export-file.ts'
 
@@ -90,46 +89,14 @@ const visibilityFor = (
   return found?.visibility ?? (exported === 'public' ? 'private' : exported)
 }
 
-/** A file is sent batch by batch: messages without an order of their own keep that of their arrival. */
-const oneByOne: NewSending = (send) => ({
-  add: async (batch, prepare) => {
-    if (!(await prepare())) return false
-    await send(batch)
-    return true
-  },
-  finish: async () => {},
-  settle: async () => {},
+const stateOf = ({ file }: Import, { externalId }: ExportedTrace): SessionState => ({
+  source: file,
+  agentId: 'import',
+  sessionId: externalId,
+  externalId,
+  status: 'new',
+  fields: new Map(),
 })
-
-const newUpload = (
-  { connection, file, visibility, report, duties }: Import,
-  { trace: { externalId } }: ExportFile,
-): Upload => {
-  const upload: Upload = {
-    destination: { connection, states: noStates(duties), visibility },
-    state: {
-      source: file,
-      agentId: 'import',
-      sessionId: externalId,
-      externalId,
-      status: 'new',
-      fields: new Map(),
-    },
-    noteOf: () => undefined,
-    owed: newOwedErasure(duties, () => exposedBy(upload)),
-    force: false,
-    keepsFields: false,
-    unlessDeleted: false,
-    unknown: [],
-    readMessages: newReadMessages(),
-    shorter: 0,
-    isCountChecked: true,
-    hasWritten: false,
-    counts: newFileCounts(),
-    report,
-  }
-  return upload
-}
 
 const shorterNotice = (messages: number): string =>
   `the service has more of ${countOf(messages, 'message')} than the file: left as it is there`
@@ -143,16 +110,21 @@ export const importTrace = async (opened: ExportFile, wanted: Import): Promise<I
   const { trace } = opened
   const found = await findOwnTrace(connection, trace.externalId)
   const visibility = visibilityFor(wanted.visibility, found, trace.visibility)
-  const upload = newUpload({ ...wanted, visibility }, opened)
-  const { counts } = upload
-  const target = serverTarget(upload, oneByOne)
+  const counts = newFileCounts()
+  const upload = newUpload(
+    { counts, report: wanted.report, newLosses: (losses) => losses, about: {} },
+    { connection, states: noStates(wanted.duties), visibility },
+    stateOf(wanted, trace),
+    { force: false, overrules: true, dryRun: false },
+  )
   let isComplete = false
   try {
-    await target.upsertTrace(new Map(Object.entries(fieldsOf(trace))))
-    for await (const batch of toBatches(opened.read())) await target.sending.add(batch, async () => true)
+    await serverTarget.upsertTrace(upload, new Map(Object.entries(fieldsOf(trace))))
+    // One batch after the other: messages without an order of their own keep that of their arrival.
+    for await (const batch of toBatches(opened.read())) await serverTarget.send(upload, batch)
     isComplete = true
   } finally {
-    await eraseExposed(upload, { isComplete })
+    await eraseExposed(upload, isComplete)
   }
   if (wanted.visibility === undefined && !found && visibility !== trace.visibility)
     notice(upload, `it was ${trace.visibility}: stored as ${visibility}; --visibility ${trace.visibility} publishes it`)

@@ -5,27 +5,10 @@ import type { Connection } from '../login/connect.ts'
 import type { Reporter } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
 import type { Duties, Duty } from '../state/duties.ts'
-import { type OwedErasure, notice, type Upload } from './upload.ts'
+import { notice, type Upload } from './upload.ts'
 
 /** The trace whose past is to be erased. `source` is where its secrets were found. */
 export type Exposed = Pick<Duty, 'namespace' | 'externalId' | 'source'>
-
-/** `exposed` is asked when it is known. `duties` is undefined in a dry run, which takes nothing out. */
-export const newOwedErasure = (duties: Duties | undefined, exposed: () => Exposed): OwedErasure => {
-  const known = new Set<string>()
-  let isOwed = false
-  return {
-    owe: async (hashes) => {
-      const more = hashes.filter((hash) => !known.has(hash))
-      if (isOwed && more.length === 0) return
-      await duties?.add({ ...exposed(), hashes: more })
-      isOwed = true
-      more.forEach((hash) => known.add(hash))
-    },
-    isOwed: () => isOwed,
-    hashes: () => [...known],
-  }
-}
 
 const isAbout =
   ({ namespace, externalId, source }: Exposed) =>
@@ -117,11 +100,23 @@ const refusedText = (hashes: readonly string[], { namespace, externalId }: Expos
 }
 
 /** The trace that an upload takes secrets out of. */
-export const exposedBy = ({ destination: { connection }, state: { externalId, source } }: Upload): Exposed => ({
+const exposedBy = ({ destination: { connection }, state: { externalId, source } }: Upload): Exposed => ({
   namespace: connection.namespaceSlug,
   externalId,
   source,
 })
+
+/**
+ * Stores that the past of a trace has to be erased, before anything is sent that takes secrets out. `hashes` are those that are known. A dry run,
+ * which takes nothing out, stores nothing.
+ */
+export const owe = async (upload: Upload, hashes: readonly string[]): Promise<void> => {
+  const { owed = new Set<string>(), destination, dryRun } = upload
+  const more = hashes.filter((hash) => !owed.has(hash))
+  if (upload.owed && more.length === 0) return
+  if (!dryRun) await destination.states.duties.add({ ...exposedBy(upload), hashes: more })
+  upload.owed = new Set([...owed, ...more])
+}
 
 /** Returns why the past of a trace could not be erased; undefined if it was. */
 const tryToErase = async (upload: Upload): Promise<string | undefined> => {
@@ -138,21 +133,18 @@ const tryToErase = async (upload: Upload): Promise<string | undefined> => {
  * Erases the past of a trace that has secrets which an upload has taken out, and reports it. What could not be erased stays a duty, which the next
  * run does; so does what is owed for a session of which not everything has arrived. Returns whether it still is one.
  */
-export const eraseExposed = async (
-  upload: Upload,
-  { isComplete, dryRun = false }: { readonly isComplete: boolean; readonly dryRun?: boolean },
-): Promise<boolean> => {
-  const { owed, counts, report, state } = upload
-  if (!owed.isOwed()) return false
-  const [hashes, { source: file, externalId }] = [owed.hashes(), state]
+export const eraseExposed = async (upload: Upload, isComplete: boolean): Promise<boolean> => {
+  const { owed, dryRun, session, state } = upload
+  if (!owed) return false
+  const [hashes, { source: file, externalId }] = [[...owed], state]
   const why = isComplete && !dryRun ? await tryToErase(upload) : undefined
   if (dryRun || (isComplete && why === undefined)) {
     notice(upload, dryRun ? wouldTakeOutText(hashes) : takenOutText(hashes))
     return false
   }
-  counts.exposed++
+  session.counts.exposed++
   const message = keptText(hashes, externalId, why ?? 'not all of the session has arrived')
-  report({ type: 'problem', kind: 'secret_in_history', file, externalId, message })
+  session.report({ type: 'problem', kind: 'secret_in_history', file, externalId, message })
   return true
 }
 

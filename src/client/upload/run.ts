@@ -1,13 +1,14 @@
 import type { Agent, SessionFields, StoredSession } from '../agents/agent.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
-import type { Reporter, SessionEvent } from '../report/events.ts'
+import type { Reporter } from '../report/events.ts'
 import type { SessionKey } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { AsUploader } from '../state/uploader.ts'
 import type { Destination, DestinationOf, Origin } from './destination.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { Turn } from './turns.ts'
-import type { FileCounts, NewSending } from './upload.ts'
+import type { NewSending } from './sending.ts'
+import type { SessionReport } from './upload.ts'
 
 /** The settings of a run. With `force` everything is uploaded again. */
 export type SyncJob = {
@@ -38,11 +39,9 @@ export type SyncJob = {
 }
 
 /** The upload of one session: its destination, once it is known, and its counts. */
-export type SessionRun = {
+export type SessionRun = SessionReport & {
   readonly agent: Agent
   readonly session: StoredSession
-  readonly counts: FileCounts
-  readonly report: Reporter
   readonly turn: Turn
   readonly newSending: NewSending
   destination?: Destination
@@ -50,10 +49,6 @@ export type SessionRun = {
   readonly alone: <T>(session: SessionKey, work: () => Promise<T>) => Promise<T>
   /** Whether the past of its trace was to be erased, and could not be. */
   isErasureOwed?: boolean
-  /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
-  readonly newLosses: (losses: readonly string[]) => readonly string[]
-  /** The title or id by which users know the session, and who may read it. */
-  about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
 }
 
 /** A held session, and its source. */

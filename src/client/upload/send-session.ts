@@ -4,14 +4,13 @@ import type { SentSession, SessionKey, SessionState } from '../state/session-sta
 import type { Destination } from './destination.ts'
 import { dryRunTarget } from './dry-run-target.ts'
 import { type ReadResult, stampOf } from './read-session.ts'
-import { eraseExposed, exposedBy, newOwedErasure } from './owed-erasures.ts'
-import { newReadMessages } from './stored-messages.ts'
+import { eraseExposed } from './owed-erasures.ts'
 import { serverTarget } from './server-target.ts'
 import type { SessionRun, SyncJob } from './run.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
-import { notice, type Upload } from './upload.ts'
+import { newUpload, notice, type Upload } from './upload.ts'
 import { throwLost } from './same-log.ts'
-import { findOwnTrace, type VisibilityChange } from './upsert-trace.ts'
+import { findOwnTrace } from './upsert-trace.ts'
 
 /** The result for a session that may be sent. */
 export type SentResult = {
@@ -31,11 +30,6 @@ export const deletedNotice = 'its trace was deleted on the service: left alone (
 const shorterNotice = (messages: number): string =>
   `the service has more of ${countOf(messages, 'message')} than this file: left as it is there (--force sends this version)`
 
-export const noteVisibility = (run: SessionRun, { before, after }: VisibilityChange): void => {
-  const published = after === 'public' && before !== 'public' ? { published: true as const } : {}
-  run.about = { ...run.about, visibility: after, ...published }
-}
-
 /** What was sent of a session, from any source. */
 const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession =>
   sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
@@ -45,36 +39,6 @@ const stateOf = ({ force }: SyncJob, run: SessionRun, { states }: Destination, s
   ...sentOf(session, force ? undefined : states.find(session)),
   source: run.session.source,
 })
-
-const newUpload = (
-  { force, dryRun }: SyncJob,
-  run: SessionRun,
-  destination: Destination,
-  state: SessionState,
-  { redacted }: ReadResult,
-): Upload => {
-  const { states } = destination
-  const upload: Upload = {
-    destination,
-    state,
-    noteOf: state.status === 'stored' ? states.notes(state) : () => undefined,
-    withoutSecrets: redacted?.withoutSecrets,
-    owed: newOwedErasure(dryRun ? undefined : states.duties, () => exposedBy(upload)),
-    force,
-    keepsFields: !force,
-    unlessDeleted: !force,
-    unknown: [],
-    readMessages: newReadMessages(),
-    shorter: 0,
-    isCountChecked: false,
-    hasWritten: false,
-    counts: run.counts,
-    report: run.report,
-    onVisibility: (change) => noteVisibility(run, change),
-    newLosses: run.newLosses,
-  }
-  return upload
-}
 
 /** Stores what was sent of a session, after so many messages were read. */
 const storeProgress = (
@@ -105,16 +69,16 @@ const uploadAndReport = async (
   upload: Upload,
   read: ReadResult,
 ): Promise<UploadResult> => {
-  const target = (job.dryRun ? dryRunTarget : serverTarget)(upload, run.newSending)
+  const target = job.dryRun ? dryRunTarget : serverTarget
   let isComplete = false
   const sendAll = async () => {
-    const sent = await uploadSession(read.session, target)
+    const sent = await uploadSession(upload, read.session, target, run.newSending)
     isComplete = true
     if (sent.result === 'nothing to send') await requireStillThere(upload)
     return sent
   }
   const erase = async () => {
-    run.isErasureOwed = await eraseExposed(upload, { isComplete, dryRun: job.dryRun })
+    run.isErasureOwed = await eraseExposed(upload, isComplete)
   }
   const { result, messages } = await sendAll().finally(erase)
   if (result === 'deleted') upload.state = { ...upload.state, status: 'deleted' }
@@ -143,10 +107,12 @@ export const sendSession = async (
   read: ReadResult,
 ): Promise<SentResult> => {
   const key = { agentId: run.agent.id, sessionId: read.session.externalId }
-  const upload = newUpload(job, run, destination, stateOf(job, run, destination, key), read)
+  const { force, dryRun } = job
+  const how = { force, overrules: force, dryRun, withoutSecrets: read.redacted?.withoutSecrets }
+  const upload = newUpload(run, destination, stateOf(job, run, destination, key), how)
   run.about = reportLabelOf(read.session)
   if (upload.state.status !== 'deleted') {
-    if (job.force && !job.dryRun) destination.states.forget(key)
+    if (force && !dryRun) destination.states.forget(key)
     const result = await uploadAndReport(job, run, upload, read)
     return { status: statusOf[result], externalId: upload.state.externalId }
   }

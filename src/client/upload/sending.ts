@@ -18,8 +18,13 @@ export type Sending = {
   readonly settle: () => Promise<void>
 }
 
+type Send = (batch: Batch) => Promise<void>
+
+/** Makes a queue of batches from a function that sends one. */
+export type NewSending = (send: Send) => Sending
+
 type Options = {
-  readonly send: (batch: Batch) => Promise<void>
+  readonly send: Send
   readonly budget: Budget
   /** The turn of the session; other sessions have theirs while this one waits for the service. */
   readonly turn: Turn

@@ -13,8 +13,8 @@ import {
   setRevision,
 } from './expected-revision.ts'
 import { SessionLost, throwLost } from './same-log.ts'
-import { changeOf, compareBatch, type NewSending, notice, reportOmission, targetOf, type Upload } from './upload.ts'
-import type { Target } from './upload-session.ts'
+import { changeOf, compareBatch } from './changes.ts'
+import { notice, reportOmission, type Target, type Upload } from './upload.ts'
 import { createTrace, fallbackId, type Upserted, updateTrace } from './upsert-trace.ts'
 
 /** Updates the fields of a trace; undefined if the namespace has none of this id. */
@@ -103,7 +103,8 @@ const requireAcknowledged = (
 
 /** Counts a batch that the server has stored, and remembers it, so that the next run does not send it again. */
 const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: UpsertCounts): void => {
-  const { state, counts, destination, report } = upload
+  const { state, session, destination } = upload
+  const { counts, report } = session
   requireAcknowledged(upload, batch, result)
   const { created, updated, unchanged } = result
   counts.messages += created + updated + unchanged
@@ -135,14 +136,14 @@ const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]): Prom
   })
   if (!(result instanceof RequestFailed)) return acknowledge(upload, batch, result)
   if (batch.length === 1)
-    return reportOmission(upload)(batch[0]!, `the server refused it (${result.message}): left out`)
+    return reportOmission(upload, batch[0]!, `the server refused it (${result.message}): left out`)
   const half = Math.ceil(batch.length / 2)
   await sendBatch(upload, batch.slice(0, half))
   await sendBatch(upload, batch.slice(half))
 }
 
 /** Sends those messages of a batch that the service lacks, or has less of, and notes what it has of the others. */
-export const compareAndSend = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
+const compareAndSend = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
   let rest = batch
   await expecting(upload, async () => {
     rest = await compareBatch(upload, rest, (known) => setRevision(upload, upload.state.revision, known))
@@ -152,20 +153,15 @@ export const compareAndSend = async (upload: Upload, batch: readonly EncodedMess
   })
 }
 
-/** The server as target. After each request it is remembered what the server has acknowledged. */
-export const serverTarget = (upload: Upload, newSending: NewSending): Target => {
-  const { states } = upload.destination
-  const upsert: Target['upsertTrace'] = async (changedFields) => {
-    if (!(await ensureTrace(upload, changedFields))) return false
-    const digests = [...changedFields].map(([name, value]) => [name, digest(value)] as const)
-    upload.state = { ...upload.state, fields: new Map([...upload.state.fields, ...digests]) }
-    states.write(upload.state)
-    states.noteWrite(upload.destination.connection.api.position())
-    return true
-  }
-  return targetOf(
-    upload,
-    upsert,
-    newSending((batch) => compareAndSend(upload, batch)),
-  )
+const upsertTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
+  if (!(await ensureTrace(upload, changedFields))) return false
+  const { connection, states } = upload.destination
+  const digests = [...changedFields].map(([name, value]) => [name, digest(value)] as const)
+  upload.state = { ...upload.state, fields: new Map([...upload.state.fields, ...digests]) }
+  states.write(upload.state)
+  states.noteWrite(connection.api.position())
+  return true
 }
+
+/** The server as target. After each request it is remembered what the server has acknowledged. */
+export const serverTarget: Target = { upsertTrace, send: compareAndSend }

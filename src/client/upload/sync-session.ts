@@ -4,7 +4,8 @@ import { revisionAfterPatch } from './expected-revision.ts'
 import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
 import type { SessionRun, SyncJob } from './run.ts'
 import { requireSameLog, SessionLost, throwLost } from './same-log.ts'
-import { noteVisibility, type SentResult, sendSession } from './send-session.ts'
+import { type SentResult, sendSession } from './send-session.ts'
+import { noteVisibility } from './upload.ts'
 import { findOwnTrace } from './upsert-trace.ts'
 
 /** A session that is excluded or held, and why; a held one with its origin. */

@@ -1,13 +1,9 @@
-import type { Reporter } from '../report/events.ts'
+import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { Redacted } from '../redaction/session.ts'
-import type { SessionState } from '../state/session-states.ts'
+import type { MessageNote, SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
-import { bytesOf } from './batches.ts'
-import { compareMessage } from './compare.ts'
 import type { EncodedMessage } from './encode.ts'
-import type { Sending } from './sending.ts'
-import type { newReadMessages, StoredMessage, StoredMessages } from './stored-messages.ts'
-import type { Target } from './upload-session.ts'
+import { newReadMessages, type StoredMessages } from './stored-messages.ts'
 import type { VisibilityChange } from './upsert-trace.ts'
 
 /** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
@@ -35,32 +31,37 @@ export const newFileCounts = (): FileCounts => ({
   exposed: 0,
 })
 
+/** What is counted and reported of one session. */
+export type SessionReport = {
+  readonly counts: FileCounts
+  readonly report: Reporter
+  /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
+  readonly newLosses: (losses: readonly string[]) => readonly string[]
+  /** The title or id by which users know the session, and who may read it. */
+  about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
+}
+
 type Batch = readonly EncodedMessage[]
 
-/** The secrets that are taken out of a trace: its past has them. */
-export type OwedErasure = {
-  /** Stores that the past has to be erased, before anything is sent that takes secrets out. `hashes` are those that are known. */
-  readonly owe: (hashes: readonly string[]) => Promise<void>
-  /** Whether secrets were taken out. */
-  readonly isOwed: () => boolean
-  /** The hashes of those that are known. */
-  readonly hashes: () => readonly string[]
+/** How a session is sent. */
+type How = {
+  /** Whether messages are sent as they are, also if the service has more of them. */
+  readonly force: boolean
+  /** Whether fields of the trace are set that were never compared with the service, and a deleted trace is made again. */
+  readonly overrules: boolean
+  /** Whether nothing is written, neither at the service nor here. */
+  readonly dryRun: boolean
+  /** Finds the secrets in what the service has; undefined where no secrets are known. */
+  readonly withoutSecrets?: Redacted['withoutSecrets'] | undefined
 }
 
 /** The upload of one session. `state` is what the server has of it, and is updated after each batch. */
-export type Upload = {
+export type Upload = How & {
+  readonly session: SessionReport
   readonly destination: Destination
   state: SessionState
-  readonly noteOf: Target['noteOf']
-  /** Finds the secrets in what the service has; undefined where no secrets are known. */
-  readonly withoutSecrets?: Redacted['withoutSecrets'] | undefined
-  readonly owed: OwedErasure
-  /** Whether everything is sent as it is, whatever the service has. */
-  readonly force: boolean
-  /** Whether a field of the trace that was never compared with the service stays as it is there. */
-  readonly keepsFields: boolean
-  /** Whether a deleted trace stays deleted. */
-  readonly unlessDeleted: boolean
+  /** What is known of a message, by its id, that the server has; nothing of a session that was not sent before. */
+  readonly noteOf: (externalId: string) => MessageNote | undefined
   /** Messages that the service has, and of which the notes do not say what: compared before they are sent. The newest list is the first. */
   readonly unknown: StoredMessages[]
   readonly readMessages: ReturnType<typeof newReadMessages>
@@ -70,113 +71,57 @@ export type Upload = {
   isCountChecked: boolean
   /** Whether anything was written, or would be. */
   hasWritten: boolean
-  readonly counts: FileCounts
-  readonly report: Reporter
-  /** The losses that were not reported to the user before; undefined if all are reported. */
-  readonly newLosses?: (losses: readonly string[]) => readonly string[]
-  /** Called with the visibility that the trace has, or would have in a dry run. */
-  readonly onVisibility?: (change: VisibilityChange) => void
+  /** The hashes of the secrets, as far as they are known, that are taken out of the trace: its past has them. Undefined if none are. */
+  owed: ReadonlySet<string> | undefined
 }
 
-export type Send = (batch: Batch) => Promise<void>
-/** Makes a queue of batches from a function that sends one. */
-export type NewSending = (send: Send) => Sending
-
-export const reportOmission =
-  ({ state, counts, report, newLosses }: Upload): Target['reportOmission'] =>
-  ({ externalId, line }, why) => {
-    if (newLosses?.([`${state.sessionId} message ${externalId}`]).length === 0) return
-    counts.leftOut++
-    const message = `message ${externalId}: ${why}`
-    report({ type: 'problem', kind: 'message_left_out', file: state.source, line, externalId, message })
-  }
-
-export const notice = ({ state: { source, externalId }, report }: Upload, message: string): void =>
-  report({ type: 'notice', file: source, externalId, message })
-
-/** The parts that both targets have in common. */
-export const targetOf = (upload: Upload, upsertTrace: Target['upsertTrace'], sending: Sending): Target => ({
-  fieldDigest: (name) => upload.state.fields.get(name),
-  noteOf: upload.noteOf,
-  isTraceStored: () => upload.state.status === 'stored',
-  upsertTrace,
-  hasWritten: () => upload.hasWritten,
-  sending,
-  reportTruncation: (message) => notice(upload, message),
-  reportOmission: reportOmission(upload),
+/** `session` is not copied, because what is known about it changes. */
+export const newUpload = (
+  session: SessionReport,
+  destination: Destination,
+  state: SessionState,
+  { force, overrules, dryRun, withoutSecrets }: How,
+): Upload => ({
+  session,
+  destination,
+  state,
+  force,
+  overrules,
+  dryRun,
+  withoutSecrets,
+  noteOf: state.status === 'stored' ? destination.states.notes(state) : () => undefined,
+  unknown: [],
+  readMessages: newReadMessages(),
+  shorter: 0,
+  isCountChecked: false,
+  hasWritten: false,
+  owed: undefined,
 })
 
-/** The hashes of the secrets in a field that the service has. */
-const secretsIn = ({ withoutSecrets, state }: Upload, text: string): readonly string[] => {
-  const parts = [{ type: 'text' as const, content: { text } }]
-  return withoutSecrets?.({ externalId: state.externalId, role: 'user', order: 0, parts }).secrets ?? []
+/** Where an upload goes: to the server, or, in a dry run, nowhere. */
+export type Target = {
+  /** Creates the trace or updates these fields; false when the trace was deleted. */
+  readonly upsertTrace: (upload: Upload, changedFields: ReadonlyMap<string, string>) => Promise<boolean>
+  /** Sends those messages of a batch that the service lacks, or has less of. */
+  readonly send: (upload: Upload, batch: Batch) => Promise<void>
 }
 
-/** How the trace is changed. */
-export const changeOf = (upload: Upload, fields: ReadonlyMap<string, string>) => {
-  const { state, destination, keepsFields, unlessDeleted, owed, onVisibility } = upload
-  const { visibility, visibilityOfNew } = destination
-  return {
-    fields: Object.fromEntries(fields),
-    visibility,
-    visibilityOfNew,
-    unlessDeleted,
-    stays: (name: string) => keepsFields && !state.fields.has(name),
-    takesOut: (texts: readonly string[]) => owed.owe(texts.flatMap((text) => secretsIn(upload, text))),
-    ...(onVisibility && { onVisibility }),
-  }
+/** Reports a message that is not sent, and why. */
+export const reportOmission = (
+  { state, session: { counts, report, newLosses } }: Upload,
+  { externalId, line }: { readonly externalId: string; readonly line: number },
+  why: string,
+): void => {
+  if (newLosses([`${state.sessionId} message ${externalId}`]).length === 0) return
+  counts.leftOut++
+  const message = `message ${externalId}: ${why}`
+  report({ type: 'problem', kind: 'message_left_out', file: state.source, line, externalId, message })
 }
 
-/**
- * Whether a message is compared with what the service has before it is sent: if another machine has sent that, or another file of the session, or
- * if it may show a secret that this message has not. All else that the service has is an earlier version of it.
- */
-const isCompared =
-  ({ state, noteOf, unknown }: Upload) =>
-  ({ externalId, json }: EncodedMessage): boolean => {
-    if (unknown.some(({ has }) => has(externalId))) return true
-    const note = noteOf(externalId)
-    return (
-      note !== undefined && (note.isTheirs === true || state.sentFrom !== state.source || json.includes('[redacted:'))
-    )
-  }
+export const notice = ({ state: { source, externalId }, session: { report } }: Upload, message: string): void =>
+  report({ type: 'notice', file: source, externalId, message })
 
-/** What the service has of some messages. */
-const readStored = async (
-  { destination: { connection }, state: { externalId }, unknown, readMessages }: Upload,
-  batch: Batch,
-): Promise<ReadonlyMap<string, StoredMessage>> => {
-  const found = new Map<string, StoredMessage>()
-  let ids = batch.map((message) => message.externalId)
-  for (const listed of unknown) {
-    for (const [id, message] of await listed.read(ids)) found.set(id, message)
-    ids = ids.filter((id) => !listed.has(id))
-  }
-  for (const [id, message] of await readMessages(connection, externalId, ids)) found.set(id, message)
-  return found
-}
-
-/**
- * Compares a batch with what the service has, and returns what of it is to be sent. `note` gets what is not: the service has it, or more.
- * Before that is returned the duty is stored that follows from it, if it takes out a secret.
- */
-export const compareBatch = async (upload: Upload, batch: Batch, note: (batch: Batch) => void): Promise<Batch> => {
-  const toCompare = batch.filter(isCompared(upload))
-  if (toCompare.length === 0) return batch
-  const stored = await readStored(upload, toCompare)
-  const { withoutSecrets, force } = upload
-  const compared = batch.map((message) => {
-    const found = stored.get(message.externalId)
-    return found
-      ? compareMessage(message, found, { withoutSecrets, force })
-      : ({ is: 'sent', message, takesOut: false, secrets: [] } as const)
-  })
-  const known = compared.flatMap(({ is, message }) => (is === 'sent' ? [] : [message]))
-  upload.shorter += compared.filter(({ is }) => is === 'left').length
-  if (known.length > 0) {
-    note(known)
-    upload.report({ type: 'progress', messages: known.length, bytes: bytesOf(known) })
-  }
-  if (compared.some(({ takesOut }) => takesOut)) await upload.owed.owe(compared.flatMap(({ secrets }) => secrets))
-  return compared.flatMap(({ is, message }) => (is === 'sent' ? [message] : []))
+export const noteVisibility = (session: SessionReport, { before, after }: VisibilityChange): void => {
+  const published = after === 'public' && before !== 'public' ? { published: true as const } : {}
+  session.about = { ...session.about, visibility: after, ...published }
 }

@@ -24,7 +24,7 @@ import { openSyncState } from '../client/state/sync-state.ts'
 import { replacedEvent } from '../client/watch/reach.ts'
 import { runningWatcher, type WatchPlace } from '../client/watch/watch-lock.ts'
 import { syncFiles } from '../client/upload/sync-files.ts'
-import { stopReasonOf } from '../client/upload/sync-sessions.ts'
+import { stopReasonOf } from '../client/upload/stop-reason.ts'
 import type { Visibility } from '../client/upload/upsert-trace.ts'
 
 type Options = {

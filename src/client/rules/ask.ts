@@ -70,7 +70,7 @@ const namespaceQuestion = (
   sessions: readonly HeldSession[],
   server: string,
 ): string => {
-  const named = sessions.slice(0, LISTED).map(({ session: { source } }) => `  ${escapeControls(source)}`)
+  const named = sessions.slice(0, LISTED).map(({ stored: { source } }) => `  ${escapeControls(source)}`)
   const more = sessions.length - named.length
   return [
     `${escapeControls(rule.place)} came with the project, and may have been written by others.`,
@@ -135,9 +135,9 @@ const askForPublic = async (options: Options, sessions: readonly HeldSession[], 
   const { destinations, redaction, server } = options
   const previews: PublicPreview[] = []
   for (const one of await waitingFor(options, sessions, 'public')) {
-    const { session, origin } = one.held
+    const { stored, origin } = one.held
     // A session that cannot be read is reported when it is tried again.
-    const preview = await previewOf(session, redaction, one.agreement.because).catch(() => undefined)
+    const preview = await previewOf(stored, redaction, one.agreement.because).catch(() => undefined)
     if (preview && (await isPublic(one, preview.sessionId).catch(() => false))) destinations.approve(origin.source)
     else if (preview && preview.messages > 0) previews.push(preview)
     else destinations.sendPrivately(origin.source)

@@ -2,7 +2,7 @@ import type { SessionFields } from '../agents/agent.ts'
 import type { Connection } from '../login/connect.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionStates } from '../state/session-states.ts'
-import type { SyncJob } from '../upload/run.ts'
+import type { Run } from '../upload/run.ts'
 import { newAskFor } from './ask.ts'
 import { type Asking, terminalAsking } from './confirm-public.ts'
 import { type Known, newDecisions } from './decide.ts'
@@ -30,9 +30,7 @@ type Options = Omit<RulesFolders, 'remembers'> & {
  * What a job needs to send each session where the rules of its project say. May be used for days, because rules are read again.
  * Throws UsageError if the user's rules cannot be used.
  */
-export const openRules = async (
-  options: Options,
-): Promise<Pick<SyncJob, 'destinationOf' | 'completeTrace' | 'askFor'>> => {
+export const openRules = async (options: Options): Promise<Pick<Run, 'destinationOf' | 'completeTrace' | 'askFor'>> => {
   const { config, server, dryRun, asking = terminalAsking() } = options
   const rules = newProjectRules({ ...options, remembers: !dryRun })
   const trust = openTrust(config, server)

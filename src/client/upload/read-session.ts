@@ -5,7 +5,7 @@ import { type Redacted, type Redaction, type RedactionOptions, redactSession } f
 import { countOf } from '../report/text.ts'
 import type { SessionKey, SessionStates } from '../state/session-states.ts'
 import type { LiveSession } from './live-sessions.ts'
-import type { SessionRun, SyncJob } from './run.ts'
+import type { SessionRun, Run } from './run.ts'
 
 /** The stamp of a session, with the version of the parser of its agent. */
 export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
@@ -30,7 +30,7 @@ export type ReadResult = {
 }
 
 /** How a session is read. */
-type How = Pick<SyncJob, 'redaction' | 'completeTrace' | 'live'>
+type How = Pick<Run, 'redaction' | 'completeTrace' | 'live'>
 
 /** The maximum number in a text for people. */
 const NAMED = 3
@@ -55,7 +55,7 @@ type Reading = ReadResult & {
 
 const read = async (
   { redaction, completeTrace, live }: How,
-  { session: stored }: SessionRun,
+  { stored }: SessionRun,
   before: LiveSession | undefined,
 ): Promise<Reading> => {
   const malformed: number[] = []
@@ -89,26 +89,26 @@ export const wasRedacted = (states: SessionStates, session: SessionKey): boolean
 }
 
 /** The unreadable lines that were not reported to the user before. */
-const newLines = (run: SessionRun, { externalId }: Session, malformed: readonly number[]): readonly number[] => {
+const newLines = (session: SessionRun, { externalId }: Session, malformed: readonly number[]): readonly number[] => {
   const lines = new Map(malformed.map((line) => [`${externalId} line ${line}`, line]))
-  return run.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
+  return session.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
 /** Reports once that no line of a session is understood. The lines count as skipped. */
-const reportUnknown = (run: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
-  if (lines === 0 || run.newLosses([`${externalId} none understood`]).length === 0) return
-  run.counts.skippedLines += lines
-  run.counts.notUnderstood += 1
+const reportUnknown = (session: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
+  if (lines === 0 || session.newLosses([`${externalId} none understood`]).length === 0) return
+  session.counts.skippedLines += lines
+  session.counts.notUnderstood += 1
   const message = `none of ${countOf(lines, 'line')} understood: written by a newer agent than this version knows, or not a session?`
-  run.report({ type: 'problem', kind: 'none_understood', file: run.session.source, message })
+  session.report({ type: 'problem', kind: 'none_understood', file: session.stored.source, message })
 }
 
 /** The secrets taken out that were not reported to the user before. */
-const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions: readonly Redaction[]) => {
+const newRedactions = (session: SessionRun, { externalId: id }: Session, redactions: readonly Redaction[]) => {
   const keys = redactions.map(
     ({ hash, externalId, where }) => `secret ${digest([id, hash, externalId, where].join('\0'))}`,
   )
-  const told = new Set(run.newLosses(keys))
+  const told = new Set(session.newLosses(keys))
   return redactions.filter((_, index) => told.delete(keys[index]!))
 }
 
@@ -118,24 +118,24 @@ const newRedactions = (run: SessionRun, { externalId: id }: Session, redactions:
  */
 export const readSession = async (
   how: How,
-  run: SessionRun,
+  session: SessionRun,
   states: SessionStates | undefined,
 ): Promise<ReadResult> => {
-  const { counts, report } = run
-  const { source: file } = run.session
+  const { counts, report } = session
+  const { source: file } = session.stored
   const before = how.live?.take(file)
-  const part = await read(how, run, before && before.states === states ? before : undefined)
-  const reading = part.hasNew() ? await read(how, run, undefined) : part
-  const { session, malformed } = reading
-  const lines = newLines(run, session, malformed)
+  const part = await read(how, session, before && before.states === states ? before : undefined)
+  const reading = part.hasNew() ? await read(how, session, undefined) : part
+  const { session: found, malformed } = reading
+  const lines = newLines(session, found, malformed)
   counts.skippedLines += lines.length
   for (const line of lines)
     report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
-  const redactions = newRedactions(run, session, reading.redactions)
-  reportUnknown(run, session)
+  const redactions = newRedactions(session, found, reading.redactions)
+  reportUnknown(session, found)
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)
-    report({ type: 'notice', file, externalId: session.externalId, message: redactionNotice(redactions) })
+    report({ type: 'notice', file, externalId: found.externalId, message: redactionNotice(redactions) })
   return reading
 }

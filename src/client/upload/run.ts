@@ -1,17 +1,16 @@
 import type { Agent, SessionFields, StoredSession } from '../agents/agent.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter } from '../report/events.ts'
-import type { SessionKey } from '../state/session-states.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { AsUploader } from '../state/uploader.ts'
 import type { Destination, DestinationOf, Origin } from './destination.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { Turn } from './turns.ts'
 import type { NewSending } from './sending.ts'
-import type { SessionReport } from './upload.ts'
+import type { SessionReport } from './session-report.ts'
 
-/** The settings of a run. With `force` everything is uploaded again. */
-export type SyncJob = {
+/** What is asked of a run. With `force` everything is uploaded again. */
+export type Run = {
   readonly destinationOf: DestinationOf
   /** Where sessions go without a rule: what earlier runs have left to do at its service is done at the end of this one. */
   readonly place?: Pick<Destination, 'connection' | 'states'> | undefined
@@ -38,18 +37,19 @@ export type SyncJob = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The upload of one session: its destination, once it is known, and its counts. */
-export type SessionRun = SessionReport & {
-  readonly agent: Agent
-  readonly session: StoredSession
-  readonly turn: Turn
-  readonly newSending: NewSending
-  destination?: Destination
-  /** Does `work` while no other file of the same session is worked on: each remembers what was sent from the others. */
-  readonly alone: <T>(session: SessionKey, work: () => Promise<T>) => Promise<T>
-  /** Whether the past of its trace was to be erased, and could not be. */
-  isErasureOwed?: boolean
-}
+/** A session that was found, and the agent that has written it. */
+export type FoundSession = { readonly agent: Agent; readonly stored: StoredSession }
 
-/** A held session, and its source. */
-export type HeldSession = { readonly agent: Agent; readonly session: StoredSession; readonly origin: Origin }
+/** A session to which the user has to agree, and what decides where it goes. */
+export type HeldSession = FoundSession & { readonly origin: Origin }
+
+/** One session of a run: what is read of it, and what is counted and reported. */
+export type SessionRun = FoundSession &
+  SessionReport & {
+    readonly turn: Turn
+    readonly newSending: NewSending
+    /** Known once it was decided. */
+    destination?: Destination
+    /** Whether the past of its trace was to be erased, and could not be. */
+    isErasureOwed?: boolean
+  }

@@ -6,7 +6,7 @@ import { dryRunTarget } from './dry-run-target.ts'
 import { type ReadResult, stampOf } from './read-session.ts'
 import { eraseExposed } from './owed-erasures.ts'
 import { serverTarget } from './server-target.ts'
-import type { SessionRun, SyncJob } from './run.ts'
+import type { SessionRun, Run } from './run.ts'
 import { type UploadResult, uploadSession } from './upload-session.ts'
 import { newUpload, notice, type Upload } from './upload.ts'
 import { throwLost } from './same-log.ts'
@@ -35,24 +35,24 @@ const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession
   sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
 
 /** `--force` begins as if nothing was ever sent. */
-const stateOf = ({ force }: SyncJob, run: SessionRun, { states }: Destination, session: SessionKey): SessionState => ({
-  ...sentOf(session, force ? undefined : states.find(session)),
-  source: run.session.source,
+const stateOf = ({ force }: Run, { stored }: SessionRun, { states }: Destination, key: SessionKey): SessionState => ({
+  ...sentOf(key, force ? undefined : states.find(key)),
+  source: stored.source,
 })
 
 /** Stores what was sent of a session, after so many messages were read. */
 const storeProgress = (
-  job: SyncJob,
-  { agent, session: stored }: SessionRun,
+  run: Run,
+  { agent, stored }: SessionRun,
   { state, destination: { states } }: Upload,
   { session, live }: ReadResult,
   messages: number,
 ): void => {
-  if (job.dryRun) return
+  if (run.dryRun) return
   const hasAll = session.isContinued !== true && messages >= states.count(state)
-  states.complete({ ...state, stamp: stampOf(agent, stored, job.redaction) }, hasAll)
+  states.complete({ ...state, stamp: stampOf(agent, stored, run.redaction) }, hasAll)
   const reached = live(states)
-  if (reached) job.live?.keep(stored.source, reached)
+  if (reached) run.live?.keep(stored.source, reached)
 }
 
 /** Throws SessionLost if the trace of a session is gone, of which nothing was to be sent. It is not known from another file than before. */
@@ -64,25 +64,25 @@ const requireStillThere = async (upload: Upload): Promise<void> => {
 
 /** Uploads a session, and reports it to the user. */
 const uploadAndReport = async (
-  job: SyncJob,
-  run: SessionRun,
+  run: Run,
+  session: SessionRun,
   upload: Upload,
   read: ReadResult,
 ): Promise<UploadResult> => {
-  const target = job.dryRun ? dryRunTarget : serverTarget
+  const target = run.dryRun ? dryRunTarget : serverTarget
   let isComplete = false
   const sendAll = async () => {
-    const sent = await uploadSession(upload, read.session, target, run.newSending)
+    const sent = await uploadSession(upload, read.session, target, session.newSending)
     isComplete = true
     if (sent.result === 'nothing to send') await requireStillThere(upload)
     return sent
   }
   const erase = async () => {
-    run.isErasureOwed = await eraseExposed(upload, isComplete)
+    session.isErasureOwed = await eraseExposed(upload, isComplete)
   }
   const { result, messages } = await sendAll().finally(erase)
   if (result === 'deleted') upload.state = { ...upload.state, status: 'deleted' }
-  storeProgress(job, run, upload, read, messages)
+  storeProgress(run, session, upload, read, messages)
   if (upload.shorter > 0) notice(upload, shorterNotice(upload.shorter))
   if (result === 'deleted') notice(upload, deletedNotice)
   return result
@@ -101,21 +101,21 @@ const reportLabelOf = ({
  * the service lacks what it had acknowledged.
  */
 export const sendSession = async (
-  job: SyncJob,
-  run: SessionRun,
+  run: Run,
+  session: SessionRun,
   destination: Destination,
   read: ReadResult,
 ): Promise<SentResult> => {
-  const key = { agentId: run.agent.id, sessionId: read.session.externalId }
-  const { force, dryRun } = job
+  const key = { agentId: session.agent.id, sessionId: read.session.externalId }
+  const { force, dryRun } = run
   const how = { force, overrules: force, dryRun, withoutSecrets: read.redacted?.withoutSecrets }
-  const upload = newUpload(run, destination, stateOf(job, run, destination, key), how)
-  run.about = reportLabelOf(read.session)
+  const upload = newUpload(session, destination, stateOf(run, session, destination, key), how)
+  session.about = reportLabelOf(read.session)
   if (upload.state.status !== 'deleted') {
     if (force && !dryRun) destination.states.forget(key)
-    const result = await uploadAndReport(job, run, upload, read)
+    const result = await uploadAndReport(run, session, upload, read)
     return { status: statusOf[result], externalId: upload.state.externalId }
   }
-  storeProgress(job, run, upload, read, 0)
+  storeProgress(run, session, upload, read, 0)
   return { status: 'deleted', externalId: upload.state.externalId }
 }

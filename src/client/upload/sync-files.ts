@@ -2,9 +2,11 @@ import v8 from 'node:v8'
 import { exitCodes } from '../../cli/exit.ts'
 import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
-import type { SyncJob } from './run.ts'
-import { stopReasonOf, type SyncResult, syncSessions, syncSessionsOf } from './sync-sessions.ts'
-import type { FileCounts } from './upload.ts'
+import type { Run } from './run.ts'
+import type { FileCounts } from './session-report.ts'
+import { stopReasonOf } from './stop-reason.ts'
+import { syncSessions, syncSessionsOf } from './sync-sessions.ts'
+import type { SyncResult } from './totals.ts'
 
 /**
  * Keeps the heap small and garbage collection fast. Objects of a run live so briefly that V8 would let the space for new objects grow to
@@ -40,14 +42,14 @@ const sumOf = <Counts extends Readonly<Record<keyof Counts, number>>>(one: Count
   ) as unknown as Counts
 
 /** Uploads all sessions that may be sent, asks about held ones, and uploads those that the user agrees to. */
-const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<SyncResult> => {
-  const first = await syncSessionsOf(job, files)
-  if (first.held.length === 0 || first.stopReason || job.signal?.aborted) return first
-  job.report({ type: 'asking' })
+const syncAndAsk = async (run: Run, files: readonly SessionFile[]): Promise<SyncResult> => {
+  const first = await syncSessionsOf(run, files)
+  if (first.held.length === 0 || first.stopReason || run.signal?.aborted) return first
+  run.report({ type: 'asking' })
   // They were held in the order in which they were read, which differs from run to run.
   const held = first.held.toSorted((a, b) => (a.origin.source < b.origin.source ? -1 : 1))
-  await job.askFor?.(held)
-  const second = await syncSessions({ ...job, askFor: undefined }, held)
+  await run.askFor?.(held)
+  const second = await syncSessions({ ...run, askFor: undefined }, held)
   return {
     byStatus: sumOf(first.byStatus, second.byStatus),
     counts: sumOf<FileCounts>(first.counts, second.counts),
@@ -59,7 +61,7 @@ const syncAndAsk = async (job: SyncJob, files: readonly SessionFile[]): Promise<
 }
 
 /** An unreadable line is reported, and nothing else is lost. It fails a run only with the option for that. */
-const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = false }: SyncJob): number => {
+const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = false }: Run): number => {
   const { byStatus, counts, stopReason } = result
   if (stopReason) return stopReason.exitCode
   if (byStatus.held > 0 && !dryRun) return exitCodes.usage
@@ -72,23 +74,23 @@ const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = f
  * Uploads the sessions of `files` (`syncSessionsOf`) and reports the summary of the run, which it returns. `unreadable` is how many
  * files and folders could not be searched; they count as failed.
  */
-export const syncFiles = async (job: SyncJob, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {
-  const reasons = newReasons(job.report)
-  const ended = await syncAndAsk({ ...job, report: reasons.report }, files)
-  const result = { ...ended, stopReason: ended.stopReason ?? stopReasonOf(job.signal?.reason) }
+export const syncFiles = async (run: Run, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {
+  const reasons = newReasons(run.report)
+  const ended = await syncAndAsk({ ...run, report: reasons.report }, files)
+  const result = { ...ended, stopReason: ended.stopReason ?? stopReasonOf(run.signal?.reason) }
   reasons.tell()
   const { byStatus, counts, stopReason } = result
   const { leftOut: leftOutMessages, notUnderstood: _, ...tally } = counts
   const summary: Summary = {
     type: 'summary',
-    dryRun: job.dryRun,
+    dryRun: run.dryRun,
     ...byStatus,
     failed: byStatus.failed + unreadable,
     ...tally,
     leftOutMessages,
     ...(stopReason ? { stopped: stopReason.why } : {}),
-    exitCode: exitCodeOf(result, unreadable, job),
+    exitCode: exitCodeOf(result, unreadable, run),
   }
-  job.report(summary)
+  run.report(summary)
   return summary
 }

@@ -2,7 +2,7 @@ import type { SessionState } from '../state/session-states.ts'
 import type { Destination, Held, NotSent, Origin } from './destination.ts'
 import { revisionAfterPatch } from './expected-revision.ts'
 import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
-import type { SessionRun, SyncJob } from './run.ts'
+import type { SessionRun, Run } from './run.ts'
 import { requireSameLog, SessionLost, throwLost } from './same-log.ts'
 import { type SentResult, sendSession } from './send-session.ts'
 import { noteVisibility } from './upload.ts'
@@ -17,11 +17,11 @@ type Result =
 /** Updates the visibility of an unchanged session's trace, if the user asks for another one now. */
 const updateVisibility = async (
   dryRun: boolean,
-  run: SessionRun,
+  session: SessionRun,
   destination: Destination,
-  stored: SessionState,
+  sent: SessionState,
 ): Promise<SentResult['status']> => {
-  const { externalId, status, revision: from } = stored
+  const { externalId, status, revision: from } = sent
   const { connection, visibility, states } = destination
   if (status === 'deleted') return 'deleted'
   if (status === 'new' || visibility === undefined) return 'unchanged'
@@ -30,10 +30,10 @@ const updateVisibility = async (
   if (trace.visibility === visibility) return 'unchanged'
   if (!dryRun) {
     const to = revisionAfterPatch(from, await connection.api.patchTrace(externalId, { visibility }))
-    states.note(stored, [], { from, to })
+    states.note(sent, [], { from, to })
   }
-  if (trace.title !== undefined) run.about = { ...run.about, title: trace.title }
-  noteVisibility(run, { before: trace.visibility, after: visibility })
+  if (trace.title !== undefined) session.about = { ...session.about, title: trace.title }
+  noteVisibility(session, { before: trace.visibility, after: visibility })
   return 'synced'
 }
 
@@ -46,68 +46,69 @@ const lostNotice = 'the service had lost messages of this session: the whole ses
 
 /** Sends the part of a session that was read; the whole session if the service lacks earlier data, as after a restored backup. */
 const sendOrAgain = async (
-  job: SyncJob,
-  run: SessionRun,
+  run: Run,
+  session: SessionRun,
   destination: Destination,
   read: ReadResult,
 ): Promise<SentResult> => {
   try {
-    return await sendSession(job, run, destination, read)
+    return await sendSession(run, session, destination, read)
   } catch (error) {
     if (!(error instanceof SessionLost)) throw error
   }
   await requireSameLog(destination)
   const { externalId: sessionId } = read.session
-  if (!job.dryRun) destination.states.forget({ agentId: run.agent.id, sessionId })
-  const sent = await sendSession(job, run, destination, await readSession(job, run, undefined))
+  if (!run.dryRun) destination.states.forget({ agentId: session.agent.id, sessionId })
+  const sent = await sendSession(run, session, destination, await readSession(run, session, undefined))
   const { externalId, status } = sent
-  if (status !== 'deleted' && !job.dryRun)
-    run.report({ type: 'notice', file: run.session.source, externalId, message: lostNotice })
+  if (status !== 'deleted' && !run.dryRun)
+    session.report({ type: 'notice', file: session.stored.source, externalId, message: lostNotice })
   return sent
 }
 
 /** Reads a session, and uploads its new part to its destination. `expected` is the destination of the last run. */
-const readAndUpload = async (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> => {
-  const { agent, session } = run
-  const { source } = session
-  const read = await readSession(job, run, job.force ? undefined : expected?.states)
+const readAndUpload = async (run: Run, session: SessionRun, expected: Destination | undefined): Promise<Result> => {
+  const { agent, stored } = session
+  const { source } = stored
+  const read = await readSession(run, session, run.force ? undefined : expected?.states)
   const { projectPath } = read
   const origin = { source, agentId: agent.id, sessionId: read.session.externalId, projectPath }
-  const destination = await job.destinationOf(origin)
-  if (!job.dryRun) job.origins.noteOrigin(source, { stamp: readStamp(agent, session), projectPath })
+  const destination = await run.destinationOf(origin)
+  if (!run.dryRun) run.origins.noteOrigin(source, { stamp: readStamp(agent, stored), projectPath })
   if (!isDestination(destination)) return notSent(destination, origin)
-  run.destination = destination
+  session.destination = destination
   // Only another namespace has the part that was not read.
   const isPart = read.session.isContinued === true && destination.states !== expected?.states
-  const whole = isPart ? await readSession(job, run, undefined) : read
-  const key = { agentId: agent.id, sessionId: whole.session.externalId }
-  return run.alone(key, () => sendOrAgain(job, run, destination, whole))
+  const whole = isPart ? await readSession(run, session, undefined) : read
+  // Another copy of it remembers what was sent from this one.
+  const key = JSON.stringify([agent.id, whole.session.externalId])
+  return session.turn.alone(key, () => sendOrAgain(run, session, destination, whole))
 }
 
-const readInTurn = (job: SyncJob, run: SessionRun, expected: Destination | undefined): Promise<Result> =>
-  run.turn.during(() => readAndUpload(job, run, expected))
+const readInTurn = (run: Run, session: SessionRun, expected: Destination | undefined): Promise<Result> =>
+  session.turn.during(() => readAndUpload(run, session, expected))
 
 /**
  * Uploads the new part of a session, and adds to its counts. An unchanged session is not read. Throws RequestFailed, and the errors of
  * reading. Messages that the server has acknowledged until then are remembered, so that the next run continues there.
  */
-export const syncSession = async (job: SyncJob, run: SessionRun): Promise<Result> => {
-  const { agent, session } = run
-  const { source } = session
-  const origin = job.origins.originOf(source)
-  if (!origin) return readInTurn(job, run, undefined)
+export const syncSession = async (run: Run, session: SessionRun): Promise<Result> => {
+  const { agent, stored } = session
+  const { source } = stored
+  const origin = run.origins.originOf(source)
+  if (!origin) return readInTurn(run, session, undefined)
   const from = { source, agentId: agent.id, projectPath: origin.projectPath }
-  const expected = await job.destinationOf(from)
+  const expected = await run.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
-  const stored = job.force ? undefined : expected.states.read(source)
-  if (stored?.stamp !== stampOf(agent, session, job.redaction) || origin.stamp !== readStamp(agent, session))
-    return readInTurn(job, run, expected)
-  run.destination = expected
+  const sent = run.force ? undefined : expected.states.read(source)
+  if (sent?.stamp !== stampOf(agent, stored, run.redaction) || origin.stamp !== readStamp(agent, stored))
+    return readInTurn(run, session, expected)
+  session.destination = expected
   try {
-    return { status: await updateVisibility(job.dryRun, run, expected, stored), externalId: stored.externalId }
+    return { status: await updateVisibility(run.dryRun, session, expected, sent), externalId: sent.externalId }
   } catch (error) {
     if (!(error instanceof SessionLost)) throw error
-    if (!job.dryRun) expected.states.forget(stored)
-    return readInTurn(job, run, undefined)
+    if (!run.dryRun) expected.states.forget(sent)
+    return readInTurn(run, session, undefined)
   }
 }

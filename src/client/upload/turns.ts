@@ -35,30 +35,50 @@ export type Turn = {
   readonly during: <T>(work: () => Promise<T>) => Promise<T>
   /** Called within `during`: while it is waited for, it is the turn of another session. */
   readonly pausedFor: <T>(wait: () => Promise<T>) => Promise<T>
+  /** Called within `during`: runs `work` while no other session has work with this key under way. */
+  readonly alone: <T>(key: string, work: () => Promise<T>) => Promise<T>
+}
+
+/** Runs pieces of work with the same key one after the other. */
+const newQueues = () => {
+  const last = new Map<string, Promise<unknown>>()
+  /** Waits for the work before within `wait`. */
+  return async <T>(key: string, wait: Turn['pausedFor'], work: () => Promise<T>): Promise<T> => {
+    const before = last.get(key)
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    last.set(key, promise)
+    if (before) await wait(() => before)
+    try {
+      return await work()
+    } finally {
+      if (last.get(key) === promise) last.delete(key)
+      end()
+    }
+  }
 }
 
 /** The turns of `count` sessions at once, in the order in which they are asked for. No work begins once `signal` is aborted. */
 export const newTurns = (count: number, signal: AbortSignal): (() => Turn) => {
   const free = newBudget(count)
+  const queued = newQueues()
   const begin = () => free.take(1)
   const end = () => free.giveBack(1)
-  return () => ({
-    during: async (work) => {
-      await begin()
-      try {
-        signal.throwIfAborted()
-        return await work()
-      } finally {
-        end()
-      }
-    },
-    pausedFor: async (wait) => {
+  const during: Turn['during'] = async (work) => {
+    await begin()
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } finally {
       end()
-      try {
-        return await wait()
-      } finally {
-        await begin()
-      }
-    },
-  })
+    }
+  }
+  const pausedFor: Turn['pausedFor'] = async (wait) => {
+    end()
+    try {
+      return await wait()
+    } finally {
+      await begin()
+    }
+  }
+  return () => ({ during, pausedFor, alone: (key, work) => queued(key, pausedFor, work) })
 }

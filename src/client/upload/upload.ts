@@ -1,45 +1,10 @@
-import type { Reporter, SessionEvent } from '../report/events.ts'
 import type { Redacted } from '../redaction/session.ts'
 import type { MessageNote, SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
 import type { EncodedMessage } from './encode.ts'
+import type { SessionReport } from './session-report.ts'
 import { newReadMessages, type StoredMessages } from './stored-messages.ts'
 import type { VisibilityChange } from './upsert-trace.ts'
-
-/** Running counts of one file's upload: messages, those of them that were new or updated, and what was left or taken out. */
-export type FileCounts = {
-  messages: number
-  new: number
-  updated: number
-  leftOut: number
-  skippedLines: number
-  /** How many sessions have no line that is understood. */
-  notUnderstood: number
-  redacted: number
-  /** How many sessions had sent a secret before it was known as one. */
-  exposed: number
-}
-
-export const newFileCounts = (): FileCounts => ({
-  messages: 0,
-  new: 0,
-  updated: 0,
-  leftOut: 0,
-  skippedLines: 0,
-  notUnderstood: 0,
-  redacted: 0,
-  exposed: 0,
-})
-
-/** What is counted and reported of one session. */
-export type SessionReport = {
-  readonly counts: FileCounts
-  readonly report: Reporter
-  /** The losses that were not reported to the user before; with `force` all. They count as reported then. */
-  readonly newLosses: (losses: readonly string[]) => readonly string[]
-  /** The title or id by which users know the session, and who may read it. */
-  about: Pick<SessionEvent, 'title' | 'project' | 'visibility' | 'published'>
-}
 
 type Batch = readonly EncodedMessage[]
 

@@ -4,7 +4,7 @@ import type { Reporter, SyncEvent } from '../report/events.ts'
 import { isTemporaryFailure } from '../api/errors.ts'
 import type { Destination } from '../upload/destination.ts'
 import { LogReplaced, NotesForgotten, requireSameLog } from '../upload/same-log.ts'
-import type { SyncJob } from '../upload/run.ts'
+import type { Run } from '../upload/run.ts'
 import { syncSessionsOf } from '../upload/sync-sessions.ts'
 import type { Change } from './changes.ts'
 import type { Notes } from './reach.ts'
@@ -108,17 +108,17 @@ const isInReach = async (place: Place): Promise<boolean> => {
  * reported and tried again. Whatever cannot be erased is tried again too. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
  * is reported once, and all sessions wait. Throws UsageError when the login has ended, and StateFailed if not even the stored state can be
  * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
- * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new job compares or uploads everything again.
+ * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new run compares or uploads everything again.
  */
-export const newUpload = (job: SyncJob, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
-  const report = withoutRepetition(job.report)
+export const newUpload = (run: Run, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
+  const report = withoutRepetition(run.report)
   const tell = tellNotSent(report)
   const owed = newOwed()
   return async (changes) => {
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
     const { stopReason, busy, counts, refusedDuties } = await syncSessionsOf(
-      { ...job, place, leavesDuties: !owed.isDue(), report: hold },
+      { ...run, place, leavesDuties: !owed.isDue(), report: hold },
       filesOf(changes),
     )
     // A run that was stopped may have left something.

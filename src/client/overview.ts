@@ -4,7 +4,7 @@ import type { Agent, StoredSession } from './agents/agent.ts'
 import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
 import type { RedactionOptions } from './redaction/session.ts'
 import type { SessionStates } from './state/session-states.ts'
-import { stampOf } from './upload/read-session.ts'
+import { isUnchanged } from './upload/read-session.ts'
 
 /** Sessions that were never sent, those that may have changed since, and the others. */
 export type Changes = { new: number; changed: number; unchanged: number }
@@ -54,7 +54,7 @@ type Job = {
 const changeOf = (agent: Agent, session: StoredSession, { states, redaction }: Sent): keyof Changes => {
   const stored = states.read(session.source)
   if (!stored) return 'new'
-  return stored.stamp === stampOf(agent, session, redaction) ? 'unchanged' : 'changed'
+  return isUnchanged(session, stored, { agent, redaction }) ? 'unchanged' : 'changed'
 }
 
 const newRuled = () => {

@@ -70,7 +70,14 @@ test('an expiring session counts as unsent if sync would send it, or ask about i
     ...noStates(openDuties(folder, '')),
     read: (source) =>
       ageOf(source) === '41'
-        ? { agentId: 'claude-code', sessionId: 's', externalId: 's', status: 'stored', fields: new Map(), source }
+        ? {
+            agentId: 'claude-code',
+            sessionId: 's',
+            externalId: 's',
+            status: 'stored',
+            fields: new Map(),
+            files: new Map(),
+          }
         : undefined,
   }
   const rules = { 42: 'excluded', 43: 'elsewhere', 44: 'held', 45: 'failed' } as const

@@ -77,12 +77,15 @@ export type Session = {
 /** The state that the parser of an agent has at the end of what it has read. It has about 50 bytes for each message. */
 export type LiveReading = object
 
+/** A file of a session, or a session in a database. Its stamp differs once it may have changed, and is found without reading it. */
+export type SourceFile = { readonly path: string; readonly stamp: string }
+
 /** A session where its agent has stored it, before it is read. */
 export type StoredSession = {
-  /** Unique on this machine: the path of its file, or in a database the path, `#` and the session's id. */
+  /** Unique on this machine: the path of its first file, or in a database the path, `#` and the session's id. */
   readonly source: string
-  /** Differs once the session may have changed. It is found without reading the session. */
-  readonly stamp: string
+  /** Its files, in the order in which they were written. One that is gone is left out, and the messages that were in it stay uploaded. */
+  readonly files: readonly SourceFile[]
   /** When it was last written, in milliseconds, where it has a file of its own. */
   readonly writtenAt?: number
   /** Throws what opening and reading the file throws, but no error because of its content. */

@@ -10,20 +10,22 @@ export type SessionKey = { readonly agentId: string; readonly sessionId: string 
 type TraceStatus = 'new' | 'stored' | 'deleted'
 
 /**
- * What was sent of a session. `externalId` is the id of its trace. `fields` holds digests of the trace's fields as they were when they were
+ * What was sent of a session. `externalId` is the id of its trace. `files` are those in which it was read, here or there, by their paths, each with
+ * its stamp when all of it had been sent, undefined after an interrupted upload. `fields` holds digests of the trace's fields as they were when they were
  * compared with the service. `revision` is that of the trace at which the notes about messages hold; undefined if nothing is known of what the
  * service has. `sentFrom` is the only source of the versions that are noted as ours; undefined if there are several.
  */
 export type SentSession = SessionKey & {
   readonly externalId: string
   readonly status: TraceStatus
+  readonly files: ReadonlyMap<string, string | undefined>
   readonly fields: ReadonlyMap<string, string>
   readonly revision?: number | undefined
   readonly sentFrom?: string | undefined
 }
 
-/** What was sent of the session that a source held; `stamp` is that of its last complete upload, undefined after one that was interrupted. */
-export type SessionState = SentSession & { readonly source: string; readonly stamp?: string | undefined }
+/** What was sent of a session that is read from its `source`: `files` are only those of that. */
+export type SessionState = SentSession & { readonly source: string }
 
 /**
  * What the service has of a message: the version with this digest; or, if it is `theirs`, what another machine has sent, which was compared with
@@ -50,10 +52,11 @@ export type SessionStates = {
   /** The position of the last write that the service has acknowledged, in any of its namespaces. */
   readonly lastWrite: () => string | undefined
   readonly noteWrite: (position: string | undefined) => void
-  readonly read: (source: string) => SessionState | undefined
+  /** What was sent of the session that was read in a file. */
+  readonly read: (path: string) => SentSession | undefined
   readonly find: (session: SessionKey) => SentSession | undefined
   /**
-   * Writes everything but the messages; the revision, and the source as `sentFrom`, only of a session that is not recorded yet.
+   * Writes everything but the messages, and adds the files; the revision, and the source as `sentFrom`, only of a session that is not recorded yet.
    */
   readonly write: (state: SessionState) => void
   /** Gives the note about a message by its id. */
@@ -71,7 +74,7 @@ export type SessionStates = {
   readonly count: (session: SessionKey) => number
   readonly forget: (session: SessionKey) => void
   /**
-   * Notes that a session was sent as it is in its source. `hasAll`: whether it has every message that the service has: then it is `sentFrom`.
+   * Notes that a session was sent as it is in its files. `hasAll`: whether it has every message that the service has: then it is `sentFrom`.
    */
   readonly complete: (state: SessionState, hasAll: boolean) => void
   /** What still has to be done at the service, which outlasts all that is recorded here. */
@@ -79,6 +82,10 @@ export type SessionStates = {
 }
 
 const OF_SESSION = 'destination = ? AND agent = ? AND session = ?'
+
+const SENT =
+  'agent, session.session, trace, status, fields, revision, sent_from, ' +
+  '(SELECT json_group_object(path, stamp) FROM file WHERE file.session = session.id) AS files'
 
 const statementsOf = (database: Database) => ({
   database,
@@ -89,12 +96,9 @@ const statementsOf = (database: Database) => ({
     'INSERT OR REPLACE INTO last_write (server, position) SELECT server, ? FROM destination WHERE id = ?',
   ),
   read: database.prepare(
-    'SELECT agent, session.session, trace, status, fields, revision, sent_from, source.source, stamp ' +
-      'FROM source JOIN session ON session.id = source.session WHERE source.destination = ? AND source.source = ?',
+    `SELECT ${SENT} FROM session WHERE id = (SELECT session FROM file WHERE destination = ? AND path = ?)`,
   ),
-  find: database.prepare(
-    `SELECT agent, session, trace, status, fields, revision, sent_from FROM session WHERE ${OF_SESSION}`,
-  ),
+  find: database.prepare(`SELECT ${SENT} FROM session WHERE ${OF_SESSION}`),
   id: database.prepare(`SELECT id, revision FROM session WHERE ${OF_SESSION}`),
   // Nothing is written once the destination is gone: another process has found that its log is gone.
   write: database.prepare(
@@ -102,8 +106,8 @@ const statementsOf = (database: Database) => ({
       'SELECT id, ?, ?, ?, ?, ?, ?, ? FROM destination WHERE id = ? ' +
       'ON CONFLICT DO UPDATE SET trace = excluded.trace, status = excluded.status, fields = excluded.fields',
   ),
-  writeSource: database.prepare(
-    'INSERT INTO source (destination, source, session, stamp) VALUES (?, ?, ?, ?) ' +
+  writeFile: database.prepare(
+    'INSERT INTO file (destination, path, session, stamp) VALUES (?, ?, ?, ?) ' +
       'ON CONFLICT DO UPDATE SET session = excluded.session, stamp = excluded.stamp',
   ),
   noteOf: database.prepare(
@@ -128,22 +132,26 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
+const withoutNull = ([path, stamp]: readonly [string, string | null]) => [path, stamp ?? undefined] as const
+
 const sentOf = (row: Row): SentSession => ({
   agentId: String(row['agent']),
   sessionId: String(row['session']),
   externalId: String(row['trace']),
   status: row['status'] as TraceStatus,
+  files: new Map(Object.entries(JSON.parse(String(row['files'])) as Record<string, string | null>).map(withoutNull)),
   fields: new Map(JSON.parse(String(row['fields'])) as [string, string][]),
   revision: numberOf(row['revision']),
   sentFrom: textOf(row['sent_from']),
 })
 
 const write = (statements: Statements, destination: number, state: SessionState): void => {
-  const { agentId, sessionId, externalId, status, stamp = null, fields, revision = null, source } = state
+  const { agentId, sessionId, externalId, status, files, fields, revision = null, source } = state
   const texts = JSON.stringify([...fields])
   statements.write.run(agentId, sessionId, externalId, status, texts, revision, source, destination)
   const id = statements.id.get(destination, agentId, sessionId)?.['id']
-  if (id !== undefined) statements.writeSource.run(destination, source, id, stamp)
+  if (id === undefined) return
+  for (const [path, stamp = null] of files) statements.writeFile.run(destination, path, id, stamp)
 }
 
 const note = (
@@ -183,10 +191,10 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
     noteWrite: (position) => {
       if (position !== undefined) on(({ noteWrite }, destination) => void noteWrite.run(position, destination))
     },
-    read: (source) =>
+    read: (path) =>
       on(({ read }, destination) => {
-        const found = read.get(destination, source)
-        return found && { ...sentOf(found), source, stamp: textOf(found['stamp']) }
+        const found = read.get(destination, path)
+        return found && sentOf(found)
       }),
     find: ({ agentId, sessionId }) =>
       on(({ find }, destination) => {

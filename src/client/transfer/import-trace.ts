@@ -97,6 +97,7 @@ const stateOf = ({ file }: Import, { externalId }: ExportedTrace): SessionState 
   externalId,
   status: 'new',
   fields: new Map(),
+  files: new Map(),
 })
 
 const shorterNotice = (messages: number): string =>

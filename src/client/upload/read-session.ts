@@ -1,21 +1,27 @@
 import type { Agent, Session, StoredSession } from '../agents/agent.ts'
+import { stampOf } from '../agents/support/files.ts'
 import { digest } from '../digest.ts'
 import { REDACTED } from '../redaction/options.ts'
 import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
 import { countOf } from '../report/text.ts'
-import type { SessionKey, SessionStates } from '../state/session-states.ts'
+import type { SentSession, SessionKey, SessionStates } from '../state/session-states.ts'
 import type { LiveSession } from './live-sessions.ts'
 import type { SessionRun, Run } from './run.ts'
 
 /** The stamp of a session, with the version of the parser of its agent. */
-export const readStamp = ({ id, version }: Agent, { stamp }: StoredSession): string => `${id}/${version} ${stamp}`
+export const readStamp = ({ id, version }: Agent, stored: StoredSession): string =>
+  `${id}/${version} ${stampOf(stored)}`
 
-/** The same, with the version of the rules for secrets. */
-export const stampOf = (
-  agent: Agent,
-  session: StoredSession,
-  redaction: Pick<RedactionOptions, 'version'> | undefined,
-): string => `${readStamp(agent, session)}${redaction?.version ?? ''}`
+/** How a session is read now: by the version of its agent's parser, and of the rules for secrets. */
+type Reader = { readonly agent: Agent; readonly redaction: Pick<RedactionOptions, 'version'> | undefined }
+
+/** The files of a session as they are recorded once it was sent: the stamp of each, with how it was read. */
+export const sentFiles = ({ files }: StoredSession, { agent: { id, version }, redaction }: Reader) =>
+  new Map(files.map(({ path, stamp }) => [path, `${id}/${version} ${stamp}${redaction?.version ?? ''}`]))
+
+/** Whether a session was sent as it is in its files, and would be read as it was then. */
+export const isUnchanged = (stored: StoredSession, sent: SentSession, reader: Reader): boolean =>
+  [...sentFiles(stored, reader)].every(([path, stamp]) => sent.files.get(path) === stamp)
 
 /**
  * A session to be sent. `projectPath` is the path in its file, also if a part of it looks like a secret, because rules depend on it.
@@ -83,9 +89,8 @@ const read = async (
 
 /** Whether secrets were taken out of a session when it was last sent from here; undefined if that is not known. */
 export const wasRedacted = (states: SessionStates, session: SessionKey): boolean | undefined => {
-  const source = states.find(session)?.sentFrom
-  const stamp = source === undefined ? undefined : states.read(source)?.stamp
-  return stamp?.includes(REDACTED)
+  const sent = states.find(session)
+  return sent?.sentFrom === undefined ? undefined : sent.files.get(sent.sentFrom)?.includes(REDACTED)
 }
 
 /** The unreadable lines that were not reported to the user before. */

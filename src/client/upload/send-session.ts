@@ -3,7 +3,7 @@ import { countOf } from '../report/text.ts'
 import type { SentSession, SessionKey, SessionState } from '../state/session-states.ts'
 import type { Destination } from './destination.ts'
 import { dryRunTarget } from './dry-run-target.ts'
-import { type ReadResult, stampOf } from './read-session.ts'
+import { type ReadResult, sentFiles } from './read-session.ts'
 import { eraseExposed } from './owed-erasures.ts'
 import { serverTarget } from './server-target.ts'
 import type { SessionRun, Run } from './run.ts'
@@ -32,12 +32,13 @@ const shorterNotice = (messages: number): string =>
 
 /** What was sent of a session, from any source. */
 const sentOf = (session: SessionKey, sent: SentSession | undefined): SentSession =>
-  sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map() }
+  sent ?? { ...session, externalId: session.sessionId, status: 'new', fields: new Map(), files: new Map() }
 
 /** `--force` begins as if nothing was ever sent. */
 const stateOf = ({ force }: Run, { stored }: SessionRun, { states }: Destination, key: SessionKey): SessionState => ({
   ...sentOf(key, force ? undefined : states.find(key)),
   source: stored.source,
+  files: new Map(stored.files.map(({ path }) => [path, undefined])),
 })
 
 /** Stores what was sent of a session, after so many messages were read. */
@@ -50,7 +51,7 @@ const storeProgress = (
 ): void => {
   if (run.dryRun) return
   const hasAll = session.isContinued !== true && messages >= states.count(state)
-  states.complete({ ...state, stamp: stampOf(agent, stored, run.redaction) }, hasAll)
+  states.complete({ ...state, files: sentFiles(stored, { agent, redaction: run.redaction }) }, hasAll)
   const reached = live(states)
   if (reached) run.live?.keep(stored.source, reached)
 }

@@ -1,7 +1,7 @@
 import type { SessionState } from '../state/session-states.ts'
 import type { Destination, Held, NotSent, Origin } from './destination.ts'
 import { revisionAfterPatch } from './expected-revision.ts'
-import { type ReadResult, readSession, readStamp, stampOf } from './read-session.ts'
+import { isUnchanged, type ReadResult, readSession, readStamp } from './read-session.ts'
 import type { SessionRun, Run } from './run.ts'
 import { requireSameLog, SessionLost, throwLost } from './same-log.ts'
 import { type SentResult, sendSession } from './send-session.ts'
@@ -101,11 +101,14 @@ export const syncSession = async (run: Run, session: SessionRun): Promise<Result
   const expected = await run.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
   const sent = run.force ? undefined : expected.states.read(source)
-  if (sent?.stamp !== stampOf(agent, stored, run.redaction) || origin.stamp !== readStamp(agent, stored))
-    return readInTurn(run, session, expected)
+  const isSame = sent && isUnchanged(stored, sent, { agent, redaction: run.redaction })
+  if (!isSame || origin.stamp !== readStamp(agent, stored)) return readInTurn(run, session, expected)
   session.destination = expected
   try {
-    return { status: await updateVisibility(run.dryRun, session, expected, sent), externalId: sent.externalId }
+    return {
+      status: await updateVisibility(run.dryRun, session, expected, { ...sent, source }),
+      externalId: sent.externalId,
+    }
   } catch (error) {
     if (!(error instanceof SessionLost)) throw error
     if (!run.dryRun) expected.states.forget(sent)

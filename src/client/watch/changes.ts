@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises'
 import { errorMessage } from '../../cli/exit.ts'
 import type { StoredSession } from '../agents/agent.ts'
 import { findSessionFiles, type SessionFile } from '../agents/session-files.ts'
+import { stampOf } from '../agents/support/files.ts'
 import { folderAbove, isBelow, isSkipped, type Place, placesOf, type Searched } from './places.ts'
 import type { WatchedFolders } from './watched-folders.ts'
 
@@ -54,7 +55,7 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
     try {
       for await (const session of file.agent.sessions(file.path)) {
         seen(session.source)
-        if (stamps.get(session.source) !== session.stamp) changes.push({ file, session })
+        if (stamps.get(session.source) !== stampOf(session)) changes.push({ file, session })
       }
       failures.delete(file.path)
     } catch (error) {
@@ -124,7 +125,7 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
   return {
     scan,
     at,
-    settle: ({ session }) => void stamps.set(session.source, session.stamp),
+    settle: ({ session }) => void stamps.set(session.source, stampOf(session)),
     sessions: () => count,
   }
 }

@@ -20,7 +20,7 @@ test('records that several processes write at once are all kept', async () => {
   const state = openSyncState({ folder: join(path, 'data'), config: path })
   const states = await state.of({ server: 'http://s', namespaceId: 'n', logId: 'log' })
   for (const name of names) {
-    assert.is(states.read(`/${name}`)?.stamp, 'complete')
+    assert.is(states.read(`/${name}`)?.files.get(`/${name}`), 'complete')
     const noteOf = states.notes({ agentId: 'codex', sessionId: name })
     for (let i = 0; i < COUNT; i++) assert.equal([...noteOf(`m-${i}`)!.digest], [i])
   }

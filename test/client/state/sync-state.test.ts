@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/client/agents/support/sqlite/load.ts'
 import { digestBytes } from '../../../src/client/digest.ts'
 import { STATE_FILE } from '../../../src/client/state/state-file.ts'
 import { openSyncState, type SyncState } from '../../../src/client/state/sync-state.ts'
-import type { SessionState } from '../../../src/client/state/session-states.ts'
+import type { SentSession, SessionState } from '../../../src/client/state/session-states.ts'
 import { tempFolder } from '../support/temp.ts'
 
 type Context = { home: string; open: (readOnly?: boolean) => SyncState; file: string; remove: () => void }
@@ -35,20 +35,24 @@ const session: SessionState = {
   sessionId: 's',
   externalId: 's@ada',
   status: 'stored',
-  stamp: undefined,
+  files: new Map([['/s.jsonl', undefined]]),
   fields: new Map([['title', 'd']]),
   revision: undefined,
   sentFrom: '/s.jsonl',
 }
+/** The session once all of it was sent. */
+const whole = { ...session, files: new Map([['/s.jsonl', 'stamp']]) }
+/** What is recorded of a session, from whatever source. */
+const recorded = ({ source: _, ...sent }: SessionState): SentSession => sent
 const message = { externalId: 'm', digest: new Uint8Array(digestBytes(Buffer.from('text'))) }
 
 test('a session is recorded in a file that only its owner can read', async ({ open, file }) => {
   const states = await open().of(place)
   states.write(session)
   states.note(session, [message], { from: undefined, to: undefined })
-  states.complete({ ...session, stamp: 'stamp' }, true)
+  states.complete(whole, true)
   const again = await open().of(place)
-  assert.equal(again.read(session.source), { ...session, stamp: 'stamp', sentFrom: session.source })
+  assert.equal(again.read(session.source), recorded(whole))
   assert.equal(again.notes(session)('m')?.digest, message.digest)
   assert.is(again.notes(session)('other')?.digest, undefined)
   assert.is(statSync(file).mode & 0o077, 0)
@@ -58,10 +62,10 @@ test('the record of a session is kept during its next upload, without a stamp un
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, true)
+  states.complete(whole, true)
   states.note(session, [message], { from: undefined, to: undefined })
   states.write(session)
-  assert.is(states.read(session.source)?.stamp, undefined)
+  assert.equal(states.read(session.source)?.files, session.files)
   assert.equal(states.notes(session)('m')?.digest, message.digest)
 })
 
@@ -69,26 +73,35 @@ test('the record of a session is found when it is read from another source, whic
   open,
 }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, true)
+  states.complete(whole, true)
   states.note(session, [message], { from: undefined, to: undefined })
   const moved = '/archived/s.jsonl'
   assert.is(states.read(moved), undefined)
-  const { source: _, stamp: __, ...sent } = session
-  assert.equal(states.find(session), { ...sent, sentFrom: session.source })
-  states.complete({ ...session, source: moved, stamp: 'moved' }, true)
+  assert.equal(states.find(session), recorded(whole))
+  states.complete({ ...session, source: moved, files: new Map([[moved, 'moved']]) }, true)
   assert.equal(states.notes(session)('m')?.digest, message.digest)
-  assert.equal([states.read(session.source)?.stamp, states.find(session)?.sentFrom], ['stamp', moved])
+  const { files, sentFrom } = states.read(session.source)!
+  assert.equal([[...files], sentFrom], [[...whole.files, [moved, 'moved']], moved])
 })
 
 test('the record of a session stays its own when its source holds another session', async ({ open }) => {
   const states = await open().of(place)
-  states.complete({ ...session, stamp: 'stamp' }, true)
+  states.complete(whole, true)
   states.note(session, [message], { from: undefined, to: undefined })
   const another = { ...session, sessionId: 'another' }
   states.write(another)
-  assert.equal(states.read(session.source), another)
+  assert.equal(states.read(session.source), recorded(another))
+  assert.equal(states.find(session)?.files, new Map())
   assert.is(states.notes(another)('m')?.digest, undefined)
   assert.equal(states.notes(session)('m')?.digest, message.digest)
+})
+
+test('a session is recorded with all its files, and found by each of them', async ({ open }) => {
+  const states = await open().of(place)
+  states.write({ ...session, files: new Map([...session.files, ['/s-2.jsonl', undefined]]) })
+  const files = new Map([...whole.files, ['/s-2.jsonl', 'stamp 2']])
+  states.complete({ ...session, files }, true)
+  for (const path of files.keys()) assert.equal(states.read(path)?.files, files)
 })
 
 test('sessions of two agents with the same id have separate records', async ({ open }) => {
@@ -133,13 +146,14 @@ test('records in a damaged file are dropped, and new ones can be written', async
   const states = await open().of(place)
   assert.is(states.read(session.source), undefined)
   states.write(session)
-  assert.equal((await open().of(place)).read(session.source), session)
+  assert.equal((await open().of(place)).read(session.source), recorded(session))
 })
 
 test('records in a file that is damaged after its first page are dropped too', async ({ open, file }) => {
   const first = open()
   const states = await first.of(place)
-  for (let i = 0; i < 500; i++) states.write({ ...session, source: `/${i}`, sessionId: `${i}` })
+  for (let i = 0; i < 500; i++)
+    states.write({ ...session, sessionId: `${i}`, source: `/${i}`, files: new Map([[`/${i}`, undefined]]) })
   first.close()
   // All pages but the first one, which says what the tables are.
   const size = statSync(file).size
@@ -149,7 +163,7 @@ test('records in a file that is damaged after its first page are dropped too', a
   const again = await open().of(place)
   assert.is(again.read('/1'), undefined)
   again.write(session)
-  assert.equal(again.read(session.source), session)
+  assert.equal(again.read(session.source), recorded(session))
 })
 
 test('every process drops its records once one of them has found that the service lost its data', async ({ open }) => {
@@ -157,7 +171,7 @@ test('every process drops its records once one of them has found that the servic
   const [before, beside] = [await one.of(place), await other.of(place)]
   before.write(session)
   before.noteWrite('1.x')
-  assert.equal(beside.read(session.source), session)
+  assert.equal(beside.read(session.source), recorded(session))
   other.forget(place.server)
   assert.equal([before.isKept(), beside.isKept(), before.read(session.source)], [false, false, undefined])
   const after = await one.of(place)
@@ -168,7 +182,7 @@ test('every process drops its records once one of them has found that the servic
     [true, undefined, undefined],
   )
   after.write(session)
-  assert.equal((await other.of(place)).read(session.source), session)
+  assert.equal((await other.of(place)).read(session.source), recorded(session))
 })
 
 test('a state file of a newer version is refused, and not changed', ({ open, file }) => {
@@ -191,7 +205,7 @@ test('the record of an older version is thrown away, because it can be found out
   const states = await open().of(place)
   assert.is(states.find(session), undefined)
   states.write(session)
-  assert.equal((await open().of(place)).read(session.source), session)
+  assert.equal((await open().of(place)).read(session.source), recorded(session))
 })
 
 test('a dry run writes nothing', async ({ open, file }) => {
@@ -220,7 +234,7 @@ test('a session of which two files were sent is sent from none of them, until on
   const states = await open().of(place)
   states.write(session)
   assert.is(states.find(session)?.sentFrom, session.source)
-  const copy = { ...session, source: '/copy.jsonl' }
+  const copy = { ...session, source: '/copy.jsonl', files: new Map([['/copy.jsonl', undefined]]) }
   const same = { from: undefined, to: undefined }
   states.write(copy)
   states.note(copy, [{ ...message, isTheirs: true }], same)

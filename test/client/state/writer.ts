@@ -11,9 +11,10 @@ const session = {
   externalId: name,
   status: 'stored' as const,
   fields: new Map(),
+  files: new Map([[`/${name}`, undefined]]),
 }
 states.write(session)
 for (let i = 0; i < Number(count); i++)
   states.note(session, [{ externalId: `m-${i}`, digest: new Uint8Array([i]) }], { from: undefined, to: undefined })
-states.complete({ ...session, stamp: 'complete' }, true)
+states.complete({ ...session, files: new Map([[`/${name}`, 'complete']]) }, true)
 state.close()

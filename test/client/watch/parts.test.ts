@@ -1,6 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { claudeCode } from '../../../src/client/agents/claude-code/index.ts'
+import { inOneFile, stampOf } from '../../../src/client/agents/support/files.ts'
 import type { Change } from '../../../src/client/watch/changes.ts'
 import { newLatenessCheck } from '../../../src/client/watch/agenda.ts'
 import { newReach } from '../../../src/client/watch/reach.ts'
@@ -32,7 +33,7 @@ test('scans take a small share of the time, for any duration of a scan', () => {
 
 const change = (source: string, stamp = '1'): Change => ({
   file: { path: source, agent: claudeCode },
-  session: { source, stamp, read: () => Promise.reject(new Error('not read')) },
+  session: { ...inOneFile(source, stamp), read: () => Promise.reject(new Error('not read')) },
 })
 const sources = (changes: readonly Change[]) => changes.map(({ session }) => session.source)
 
@@ -53,7 +54,7 @@ test('only the latest change of a session is queued', () => {
   waiting.addFresh(change('a', '1'))
   waiting.add(change('a', '2'))
   assert.equal(
-    waiting.take().map(({ session }) => session.stamp),
+    waiting.take().map(({ session }) => stampOf(session)),
     ['2'],
   )
   assert.ok(waiting.isEmpty())

@@ -1,5 +1,6 @@
 import type { SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId, newLineIds } from '../support/external-ids.ts'
+import { inOneFile } from '../support/files.ts'
 import { type Json, objectOf, objectsIn, parseObject, textOf } from '../support/json.ts'
 import { withoutBinary } from '../support/media.ts'
 import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
@@ -151,5 +152,5 @@ const readComposer =
 export async function* composerSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
   const projects = projectsOf(path)
   for (const { id, stamp } of await composerList.latest(path))
-    yield { source: `${path}#${id}`, stamp, read: readComposer(agentId, path, id, projects) }
+    yield { ...inOneFile(`${path}#${id}`, stamp), read: readComposer(agentId, path, id, projects) }
 }

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
+import { inOneFile } from '../support/files.ts'
 import { type Json, parseObject, textOf } from '../support/json.ts'
 import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
 import { lookAtFiles } from '../support/sqlite/files.ts'
@@ -79,8 +80,7 @@ export async function* storeSessions(agentId: string, path: string): AsyncGenera
   const { main, wal } = await lookAtFiles(path)
   const beside = await stat(besideOf(path), { bigint: true }).catch(() => undefined)
   yield {
-    source: path,
-    stamp: `${main} ${wal} ${beside ? `${beside.size} ${beside.mtimeNs}` : ''}`,
+    ...inOneFile(path, `${main} ${wal} ${beside ? `${beside.size} ${beside.mtimeNs}` : ''}`),
     read: readStore(agentId, path),
   }
 }

@@ -1,6 +1,7 @@
 import { digest } from '../../digest.ts'
 import type { StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
+import { inOneFile } from '../support/files.ts'
 import { type Json, parseObject } from '../support/json.ts'
 import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
 import type { Database } from '../support/sqlite/load.ts'
@@ -140,5 +141,5 @@ const readSession =
 /** The sessions of a database. Each one is copied when it is read, and all that is copied is of one moment. */
 export async function* databaseSessions(agentId: string, path: string): AsyncGenerator<StoredSession> {
   for (const { id, stamp } of await sessionList.latest(path))
-    yield { source: `${path}#${id}`, stamp, read: readSession(agentId, path, id) }
+    yield { ...inOneFile(`${path}#${id}`, stamp), read: readSession(agentId, path, id) }
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { digest } from '../../digest.ts'
 import type { StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
+import { inOneFile } from '../support/files.ts'
 import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { type OnDamaged, sessionOfMessages } from '../support/session-of-messages.ts'
 import { sessionList } from './database.ts'
@@ -155,5 +156,5 @@ export async function* fileSessions(agentId: string, path: string): AsyncGenerat
   await stat(path)
   const id = idOf(await readObject(path), path)
   if (await isInDatabase(storageOf(path), id)) return
-  yield { source: path, stamp: await stampOf(path, id), read: readSession(agentId, path, id) }
+  yield { ...inOneFile(path, await stampOf(path, id)), read: readSession(agentId, path, id) }
 }

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, EnvironmentVariables, ReadOptions, Session } from '../agent.ts'
+import type { Agent, EnvironmentVariables, ReadOptions, Session, StoredSession } from '../agent.ts'
 import { type Json, parseObject } from './json.ts'
 
 /** The folders in which apps keep their data on macOS, Linux and Windows. Not all of them exist. */
@@ -38,6 +38,15 @@ export type ReadSessionFile = (path: string, options: ReadOptions & { readonly s
 /** The title of a session as far as it is stored in another file than the session. */
 type TitleElsewhere = (path: string) => string | undefined | Promise<string | undefined>
 
+/** Where a session is that has one file. */
+export const inOneFile = (path: string, stamp: string): Pick<StoredSession, 'source' | 'files'> => ({
+  source: path,
+  files: [{ path, stamp }],
+})
+
+/** A text that differs once a session may have changed. */
+export const stampOf = ({ files }: Pick<StoredSession, 'files'>): string => files.map(({ stamp }) => stamp).join('\n')
+
 /**
  * The `sessions` of an agent that stores each session in a file of its own. The stamp is the file's inode, size and time of
  * change in nanoseconds, so that two writes within one millisecond differ, and the title where that is stored elsewhere. `stat` is
@@ -48,8 +57,7 @@ export const sessionPerFile = (read: ReadSessionFile, titleElsewhere?: TitleElse
     const title = titleElsewhere && (await titleElsewhere(path))
     const { ino, size, mtimeNs } = statSync(path, { bigint: true })
     yield {
-      source: path,
-      stamp: `${ino} ${size} ${mtimeNs}${title === undefined ? '' : ` ${title}`}`,
+      ...inOneFile(path, `${ino} ${size} ${mtimeNs}${title === undefined ? '' : ` ${title}`}`),
       writtenAt: Number(mtimeNs / 1_000_000n),
       read: (options) => read(path, { ...options, size: Number(size) }),
     }

@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { codex } from '../../../../src/client/agents/codex/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { answer, event, line, meta, prompt, reader, text, turn, uuidAt, write } from '../../support/codex-file.ts'
 import { readSession, readSessions } from '../../support/read-session.ts'
 import { tempFolder } from '../../support/temp.ts'
@@ -157,7 +158,7 @@ test('the session’s latest name takes precedence over the index as the title; 
 test('the stamp changes when the session’s title does, but not when another session’s title does', async () => {
   const home = join(path, 'stamped')
   const file = write(home, `archived_sessions/${name}`, text(lines))
-  const stamp = async () => (await Array.fromAsync(codex.sessions(file)))[0]!.stamp
+  const stamp = async () => stampOf((await Array.fromAsync(codex.sessions(file)))[0]!)
   const before = await stamp()
   write(home, 'session_index.jsonl', text([row('other', 'Other', '')]))
   assert.is(await stamp(), before)

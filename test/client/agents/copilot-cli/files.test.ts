@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { copilotCli } from '../../../../src/client/agents/copilot-cli/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { answer, event, prompt, reader, start, write } from '../../support/copilot-file.ts'
 import { readSession } from '../../support/read-session.ts'
 import { tempFolder } from '../../support/temp.ts'
@@ -95,7 +96,7 @@ test('the title is the name of the workspace, and the stamp changes with it (rul
   const look = async (yaml: string) => {
     writeFileSync(workspace, `id: s-1\ncwd: /w/app\n${yaml}\nuser_named: false\n`)
     const [stored] = await Array.fromAsync(copilotCli.sessions(events))
-    return { stamp: stored!.stamp, title: (await readSession(events, copilotCli)).session.trace.title }
+    return { stamp: stampOf(stored!), title: (await readSession(events, copilotCli)).session.trace.title }
   }
   const plain = await look('name: Mend the parser')
   assert.is(plain.title, 'Mend the parser')

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { cursor } from '../../../../src/client/agents/cursor/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
 import { readSessions } from '../../support/read-session.ts'
@@ -37,7 +38,9 @@ const newHome = () => {
 }
 
 const stampsOf = async (path: string) =>
-  new Map((await Array.fromAsync(cursor.sessions(path))).map(({ source, stamp }) => [source.slice(path.length), stamp]))
+  new Map(
+    (await Array.fromAsync(cursor.sessions(path))).map((stored) => [stored.source.slice(path.length), stampOf(stored)]),
+  )
 const tracesOf = async (path: string) => (await readSessions(path, cursor)).map(({ session }) => session.trace)
 
 test('each session with content is listed with a source of its own (rules 3 and 10)', async () => {

@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cursor } from '../../../../src/client/agents/cursor/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { readSession, readSessions } from '../../support/read-session.ts'
 import { tempFolder } from '../../support/temp.ts'
 import { otherProcess } from '../support/sqlite/other-process.ts'
@@ -288,16 +289,16 @@ test('the trace has the name and the folder stored beside the database, else the
 
 test('a stamp changes with each commit, and with the file stored beside the database (rule 2)', async () => {
   const { path, store, beside } = newHome()
-  const stampOf = async () => (await Array.fromAsync(cursor.sessions(path)))[0]!.stamp
-  const stamps = new Set([await stampOf()])
+  const stampNow = async () => stampOf((await Array.fromAsync(cursor.sessions(path)))[0]!)
+  const stamps = new Set([await stampNow()])
   store.meta(store.root([store.message('user', 'Hello')]))
-  stamps.add(await stampOf())
+  stamps.add(await stampNow())
   store.meta(store.root([store.message('user', 'Hello again')]))
-  stamps.add(await stampOf())
+  stamps.add(await stampNow())
   beside({ title: 'Hello' })
-  stamps.add(await stampOf())
+  stamps.add(await stampNow())
   assert.is(stamps.size, 4)
-  assert.ok(stamps.has(await stampOf()))
+  assert.ok(stamps.has(await stampNow()))
   store.close()
 })
 

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { opencode } from '../../../../src/client/agents/opencode/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
 import { readSession, readSessions } from '../../support/read-session.ts'
@@ -36,7 +37,10 @@ const newDatabase = () => {
 
 const stampsOf = async (path: string) =>
   new Map(
-    (await Array.fromAsync(opencode.sessions(path))).map(({ source, stamp }) => [source.slice(path.length), stamp]),
+    (await Array.fromAsync(opencode.sessions(path))).map((stored) => [
+      stored.source.slice(path.length),
+      stampOf(stored),
+    ]),
   )
 
 test('each session of a database is listed with a source of its own (rule 10)', async () => {

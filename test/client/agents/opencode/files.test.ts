@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { opencode } from '../../../../src/client/agents/opencode/index.ts'
+import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { readSession, readSessions } from '../../support/read-session.ts'
 import { sharedData } from '../../support/shared-data.ts'
 import { tempFolder } from '../../support/temp.ts'
@@ -31,7 +32,7 @@ const newFiles = () => {
   return { data, put, session }
 }
 
-const stampOf = async (path: string) => (await Array.fromAsync(opencode.sessions(path)))[0]!.stamp
+const stampAt = async (path: string) => stampOf((await Array.fromAsync(opencode.sessions(path)))[0]!)
 
 test('messages and parts are read from their folders, in order (rules 3 and 4)', async () => {
   const { session, put } = newFiles()
@@ -76,15 +77,15 @@ test('parts outside of message folders belong to the message that they name (rul
 
 test('the stamp changes when a message or a part is added or rewritten (rule 3)', async () => {
   const { session, put } = newFiles()
-  const stamps = [await stampOf(session), await stampOf(session)]
+  const stamps = [await stampAt(session), await stampAt(session)]
   put('part/msg_2/prt_2.json', { id: 'prt_2', ...tool('c', 'bash', { status: 'completed', output: 'ok' }) })
-  stamps.push(await stampOf(session))
+  stamps.push(await stampAt(session))
   put('message/ses_1/msg_3.json', { ...answerInfo, id: 'm_3' })
-  stamps.push(await stampOf(session))
+  stamps.push(await stampAt(session))
   put('part/m_3/001.json', { id: 'prt_3', ...text('x') })
-  stamps.push(await stampOf(session))
+  stamps.push(await stampAt(session))
   put('part/prt_4.json', { messageID: 'msg_1', ...text('loose') })
-  stamps.push(await stampOf(session))
+  stamps.push(await stampAt(session))
   assert.is(stamps[0], stamps[1])
   assert.is(new Set(stamps).size, 5)
 })

@@ -122,13 +122,19 @@ export type Agent = {
   readonly extensions: readonly string[]
   /** Whether a file in any other folder is one of this agent's. `beginning` is the first 64 KiB of its content as text. */
   readonly recognises: (path: string, beginning: string) => boolean
-  /** Whether another one of the files that were found holds the same session, and is read instead. */
-  readonly isSuperseded?: (path: string, files: ReadonlySet<string>) => boolean
+  /**
+   * The one of the files that were found which has the same session, and is read instead of this one, or brings it along; undefined if this one
+   * leads to its sessions.
+   */
+  readonly readWith?: (path: string, files: ReadonlySet<string>) => string | undefined
   /**
    * Returns a function that says after how many days without a write the agent deletes a session, from its `source`; undefined if it
    * never does.
    */
   readonly keptDays?: (env: EnvironmentVariables, home: string) => Promise<(source: string) => number | undefined>
-  /** The sessions in a file: one, or many in a database. Throws what `stat`, or opening the database, throws. */
+  /** The sessions that a file leads to: one, with all its files, or many in a database. Throws what `stat`, or opening the database, throws. */
   readonly sessions: (path: string) => AsyncIterable<StoredSession>
 }
+
+/** A session that was found, and the agent that has written it. */
+export type FoundSession = { readonly agent: Agent; readonly stored: StoredSession }

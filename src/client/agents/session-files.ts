@@ -5,7 +5,7 @@ import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent, EnvironmentVariables } from './agent.ts'
 import { firstBytes } from './support/chunks.ts'
 
-/** A file that holds sessions, by its real path, and the agent that has written it. */
+/** A file that leads to sessions, by its real path, and the agent that has written it. */
 export type SessionFile = { readonly path: string; readonly agent: Agent }
 
 /** What the agents' default folders depend on. */
@@ -93,9 +93,10 @@ async function* filesAt(path: string, search: Search): AsyncGenerator<string> {
   yield path
 }
 
-const withoutSuperseded = (files: readonly SessionFile[]): readonly SessionFile[] => {
+/** Without those that another one of them brings along, or that is read instead. */
+const withoutOthers = (files: readonly SessionFile[]): readonly SessionFile[] => {
   const paths = new Set(files.map(({ path }) => path))
-  return files.filter(({ path, agent }) => !agent.isSuperseded?.(path, paths))
+  return files.filter(({ path, agent }) => agent.readWith?.(path, paths) === undefined)
 }
 
 /**
@@ -129,7 +130,7 @@ export const findSessionFiles = async (
   for (const path of paths) for await (const file of filesAt(path, search)) await addNamed(file, file === path)
   // A root is a real path, and no links are followed below it.
   if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, search)) await add(file)
-  return withoutSuperseded([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
+  return withoutOthers([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 
 /** The size of a file in bytes; 0 if it was deleted. */

@@ -1,4 +1,4 @@
-import type { Agent, SessionFields, StoredSession } from '../agents/agent.ts'
+import type { FoundSession, SessionFields } from '../agents/agent.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter } from '../report/events.ts'
 import type { SyncState } from '../state/sync-state.ts'
@@ -36,9 +36,6 @@ export type Run = {
   /** Ends the run when it aborts: requests that are being sent are completed, and no others begin. */
   readonly signal?: AbortSignal | undefined
 }
-
-/** A session that was found, and the agent that has written it. */
-export type FoundSession = { readonly agent: Agent; readonly stored: StoredSession }
 
 /** A session to which the user has to agree, and what decides where it goes. */
 export type HeldSession = FoundSession & { readonly origin: Origin }

@@ -1,11 +1,12 @@
 import v8 from 'node:v8'
 import { exitCodes } from '../../cli/exit.ts'
-import type { SessionFile } from '../agents/session-files.ts'
+import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
+import { newFileProgress } from './file-progress.ts'
 import type { Run } from './run.ts'
 import type { FileCounts } from './session-report.ts'
 import { stopReasonOf } from './stop-reason.ts'
-import { syncSessions, syncSessionsOf } from './sync-sessions.ts'
+import { type Found, syncSessions } from './sync-sessions.ts'
 import type { SyncResult } from './totals.ts'
 
 /**
@@ -41,9 +42,28 @@ const sumOf = <Counts extends Readonly<Record<keyof Counts, number>>>(one: Count
     (Object.keys(one) as (keyof Counts)[]).map((key) => [key, one[key] + other[key]]),
   ) as unknown as Counts
 
+/** Each message is read for the session's outline, for its secrets, and to be sent. */
+const readingsOf = ({ redaction }: Run): number => (redaction ? 3 : 2)
+
+/** The sessions that files lead to. */
+async function* sessionsOf(run: Run, files: readonly SessionFile[]): AsyncGenerator<Found> {
+  for (const { path, agent } of files) {
+    const progress = newFileProgress(sizeOf(path), readingsOf(run), run.report)
+    try {
+      for await (const stored of agent.sessions(path)) {
+        progress.opened()
+        yield { agent, stored, progress }
+      }
+    } catch (error) {
+      yield { path, error }
+    }
+    progress.closed()
+  }
+}
+
 /** Uploads all sessions that may be sent, asks about held ones, and uploads those that the user agrees to. */
 const syncAndAsk = async (run: Run, files: readonly SessionFile[]): Promise<SyncResult> => {
-  const first = await syncSessionsOf(run, files)
+  const first = await syncSessions(run, sessionsOf(run, files))
   if (first.held.length === 0 || first.stopReason || run.signal?.aborted) return first
   run.report({ type: 'asking' })
   // They were held in the order in which they were read, which differs from run to run.
@@ -71,7 +91,7 @@ const exitCodeOf = (result: SyncResult, unreadable: number, { dryRun, strict = f
 }
 
 /**
- * Uploads the sessions of `files` (`syncSessionsOf`) and reports the summary of the run, which it returns. `unreadable` is how many
+ * Uploads the sessions of `files` and reports the summary of the run, which it returns. `unreadable` is how many
  * files and folders could not be searched; they count as failed.
  */
 export const syncFiles = async (run: Run, files: readonly SessionFile[], unreadable: number): Promise<Summary> => {

@@ -1,12 +1,12 @@
 import pMap from 'p-map'
-import { type SessionFile, sizeOf } from '../agents/session-files.ts'
+import type { FoundSession } from '../agents/agent.ts'
 import type { Tally } from '../report/events.ts'
 import { StateFailed } from '../state/state-file.ts'
 import { TraceBusy } from './expected-revision.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { newHeldReport, withTitle } from './held-report.ts'
 import { doDuties } from './owed-erasures.ts'
-import type { FoundSession, Run, SessionRun } from './run.ts'
+import type { Run, SessionRun } from './run.ts'
 import { newSending } from './sending.ts'
 import { type FileCounts, newFileCounts } from './session-report.ts'
 import { describeFailure, stopReasonOf } from './stop-reason.ts'
@@ -26,28 +26,10 @@ const tallyOf = ({ messages, new: created, updated }: FileCounts): Tally => ({ m
 const aboutOf = ({ destination, about }: SessionRun) =>
   destination ? { ...about, namespace: destination.connection.namespaceSlug } : about
 
-/** A session to upload; `progress` is that of its file, undefined for a session that was tried before. */
+/** A session to upload; `progress` is undefined where it is not reported in bytes. */
 type ToSync = FoundSession & { readonly progress?: FileProgress }
 /** The same, or a file that cannot be read, and why. */
-type Found = ToSync | { readonly path: string; readonly error: unknown }
-
-/** Each message is read for the session's outline, for its secrets, and to be sent. */
-const readingsOf = ({ redaction }: Run): number => (redaction ? 3 : 2)
-
-async function* sessionsOf(run: Run, files: readonly SessionFile[]): AsyncGenerator<Found> {
-  for (const { path, agent } of files) {
-    const progress = newFileProgress(sizeOf(path), readingsOf(run), run.report)
-    try {
-      for await (const stored of agent.sessions(path)) {
-        progress.opened()
-        yield { agent, stored, progress }
-      }
-    } catch (error) {
-      yield { path, error }
-    }
-    progress.closed()
-  }
-}
+export type Found = ToSync | { readonly path: string; readonly error: unknown }
 
 const fail = (run: Run, totals: Totals, file: string, error: unknown, session?: SessionRun): void => {
   const counts = session?.counts ?? newFileCounts()
@@ -154,7 +136,3 @@ export const syncSessions = async (run: Run, sessions: Sessions): Promise<SyncRe
   await (run.dryRun ? work() : run.asUploader(work)).catch((error: unknown) => stopFor(totals, error))
   return totals.result()
 }
-
-/** The same for the sessions of files. */
-export const syncSessionsOf = (run: Run, files: readonly SessionFile[]): Promise<SyncResult> =>
-  syncSessions(run, sessionsOf(run, files))

@@ -1,13 +1,13 @@
 import { lstat } from 'node:fs/promises'
 import { errorMessage } from '../../cli/exit.ts'
-import type { StoredSession } from '../agents/agent.ts'
+import type { FoundSession } from '../agents/agent.ts'
 import { findSessionFiles, type SessionFile } from '../agents/session-files.ts'
 import { stampOf } from '../agents/support/files.ts'
 import { folderAbove, isBelow, isSkipped, type Place, placesOf, type Searched } from './places.ts'
 import type { WatchedFolders } from './watched-folders.ts'
 
 /** A session that may have changed since it was last settled. */
-export type Change = { readonly file: SessionFile; readonly session: StoredSession }
+export type Change = FoundSession
 
 type Options = {
   readonly searched: Searched
@@ -53,9 +53,9 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
   const changesIn = async (file: SessionFile, seen: (source: string) => void = () => {}): Promise<Change[]> => {
     const changes: Change[] = []
     try {
-      for await (const session of file.agent.sessions(file.path)) {
-        seen(session.source)
-        if (stamps.get(session.source) !== stampOf(session)) changes.push({ file, session })
+      for await (const stored of file.agent.sessions(file.path)) {
+        seen(stored.source)
+        if (stamps.get(stored.source) !== stampOf(stored)) changes.push({ agent: file.agent, stored })
       }
       failures.delete(file.path)
     } catch (error) {
@@ -92,7 +92,9 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
   const newFile = (path: string): Meaning => {
     const agent = places.find((place) => place.path === path || isBelow(path, place.path))?.agent
     if (!agent) return 'scan'
-    if (!agent.isSessionFile(path) || agent.isSuperseded?.(path, new Set(files.keys()))) return 'nothing'
+    if (!agent.isSessionFile(path)) return 'nothing'
+    const other = agent.readWith?.(path, new Set(files.keys()))
+    if (other !== undefined) return files.get(other)!
     const file = { path, agent }
     files.set(path, file)
     return file
@@ -125,7 +127,7 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
   return {
     scan,
     at,
-    settle: ({ session }) => void stamps.set(session.source, stampOf(session)),
+    settle: ({ stored }) => void stamps.set(stored.source, stampOf(stored)),
     sessions: () => count,
   }
 }

@@ -1,24 +1,12 @@
 import { exitCodes, UsageError } from '../../cli/exit.ts'
-import type { SessionFile } from '../agents/session-files.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import { isTemporaryFailure } from '../api/errors.ts'
 import type { Destination } from '../upload/destination.ts'
 import { LogReplaced, NotesForgotten, requireSameLog } from '../upload/same-log.ts'
 import type { Run } from '../upload/run.ts'
-import { syncSessionsOf } from '../upload/sync-sessions.ts'
-import type { Change } from './changes.ts'
+import { syncSessions } from '../upload/sync-sessions.ts'
 import type { Notes } from './reach.ts'
 import type { WatchOptions } from './watch-sessions.ts'
-
-/** The files of some changes, of which only the changed sessions are read. */
-const filesOf = (changes: readonly Change[]): readonly SessionFile[] =>
-  [...Map.groupBy(changes, ({ file }) => file.path).values()].map((ofFile) => {
-    const { path, agent } = ofFile[0]!.file
-    const sessions = async function* () {
-      yield* ofFile.map(({ session }) => session)
-    }
-    return { path, agent: { ...agent, sessions } }
-  })
 
 const isFailure = (event: SyncEvent): boolean =>
   (event.type === 'problem' && event.kind === 'session_failed') ||
@@ -117,9 +105,9 @@ export const newUpload = (run: Run, place: Place, signal: AbortSignal, notes: No
   return async (changes) => {
     if (!(await isInReach(place))) return { done: new Set(), isInterrupted: true, owedInMs: owed.inMs() }
     const { hold, failures, others, succeeded } = holdingFailures(report)
-    const { stopReason, busy, counts, refusedDuties } = await syncSessionsOf(
+    const { stopReason, busy, counts, refusedDuties } = await syncSessions(
       { ...run, place, leavesDuties: !owed.isDue(), report: hold },
-      filesOf(changes),
+      changes,
     )
     // A run that was stopped may have left something.
     owed.note(counts.exposed + refusedDuties > 0 || stopReason !== undefined)
@@ -132,9 +120,7 @@ export const newUpload = (run: Run, place: Place, signal: AbortSignal, notes: No
     const isBusy = (event: SyncEvent) => 'file' in event && busy.has(event.file)
     if (!isInterrupted) failures.filter((event) => !isBusy(event)).forEach(report)
     tell(others)
-    const done = changes.filter(({ session: { source } }) =>
-      isInterrupted ? succeeded.has(source) : !busy.has(source),
-    )
+    const done = changes.filter(({ stored: { source } }) => (isInterrupted ? succeeded.has(source) : !busy.has(source)))
     return { done: new Set(done), isInterrupted, owedInMs: owed.inMs() }
   }
 }

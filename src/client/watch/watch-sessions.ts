@@ -34,19 +34,19 @@ export const newWaiting = (): Waiting => {
   const others = new Map<string, Change>()
   return {
     addFresh: (change) => {
-      others.delete(change.session.source)
-      fresh.set(change.session.source, change)
+      others.delete(change.stored.source)
+      fresh.set(change.stored.source, change)
     },
     add: (change) => {
-      const { source } = change.session
+      const { source } = change.stored
       if (fresh.has(source)) fresh.set(source, change)
       else others.set(source, change)
     },
     take: () => {
       const first = [...fresh.values()].slice(0, ROUND)
       const rest = [...others.values()].slice(0, first.length > 0 ? NOT_FRESH : ROUND)
-      for (const { session } of first) fresh.delete(session.source)
-      for (const { session } of rest) others.delete(session.source)
+      for (const { stored } of first) fresh.delete(stored.source)
+      for (const { stored } of rest) others.delete(stored.source)
       return [...first, ...rest]
     },
     isEmpty: () => fresh.size + others.size === 0,

@@ -97,7 +97,7 @@ const rollout: Agent = {
   roots: () => [join(path, 'rollouts')],
   isSessionFile: (file) => file.includes('rollout-'),
   recognises: (_file, beginning) => beginning.startsWith('{"rollout"'),
-  isSuperseded: (file, files) => files.has(`${file}.newer.jsonl`),
+  readWith: (file, files) => [`${file}.newer.jsonl`].find((other) => files.has(other)),
 }
 const agentsOf = async (...paths: readonly string[]) =>
   (await findSessionFiles([rollout, agentIn(root)], paths, home, assert.unreachable)).map(

@@ -1,50 +1,13 @@
-import { appendFileSync, existsSync, rmSync } from 'node:fs'
+import { appendFileSync, rmSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Agent, ReadOptions, Session, StoredSession } from '../../../src/client/agents/agent.ts'
-import { claudeCode } from '../../../src/client/agents/claude-code/index.ts'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
+import { newAgentOfParts } from '../support/several-files.ts'
 
 const test = suite<{ world: ClientWorld }>('a session in several files')
 test.before.each(async (context) => void (context.world = await newWorld()))
 test.after.each(({ world }) => world.close())
-
-const PART = /(?:\.\d)?\.jsonl$/
-
-/** Reads the messages of all parts one after the other. */
-const readParts = async (parts: readonly StoredSession[], options: ReadOptions): Promise<Session> => {
-  const read = await Promise.all(parts.map((part) => part.read(options)))
-  return {
-    ...read[0]!,
-    isKept: false,
-    messages: async function* (again) {
-      for (const { messages } of read) yield* messages(again)
-    },
-  }
-}
-
-/** An agent that goes on with a session in `<name>.2.jsonl` and `<name>.3.jsonl`, and the number of sessions that were read. */
-const newAgent = ({ sessions: folder }: ClientWorld) => {
-  let reads = 0
-  const agent: Agent = {
-    ...claudeCode,
-    roots: () => [folder],
-    isSuperseded: (path, files) => [...files].some((other) => other < path && sameSession(other, path)),
-    sessions: async function* (path) {
-      const paths = ['.jsonl', '.2.jsonl', '.3.jsonl'].map((end) => path.replace(PART, end)).filter(existsSync)
-      const parts: StoredSession[] = []
-      for (const each of paths) parts.push(...(await Array.fromAsync(claudeCode.sessions(each))))
-      const read: StoredSession['read'] = (options) => {
-        reads++
-        return readParts(parts, options)
-      }
-      yield { source: parts[0]!.source, files: parts.flatMap(({ files }) => files), read }
-    },
-  }
-  return { agents: [agent], reads: () => reads }
-}
-const sameSession = (one: string, other: string) => one.replace(PART, '') === other.replace(PART, '')
 
 const idsIn = ({ server }: ClientWorld) => server.traces.map(({ messages }) => [...messages.keys()])
 const sentIn = ({ server }: ClientWorld) =>
@@ -54,7 +17,7 @@ const sentIn = ({ server }: ClientWorld) =>
     .map(({ externalId }) => externalId)
 
 test('is one trace, and of what was added to any of its files only that is sent', async ({ world }) => {
-  const { agents, reads } = newAgent(world)
+  const { agents, reads } = newAgentOfParts(world.sessions)
   writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'first')])
   const second = writeSession(world.sessions, 's-1.2.jsonl', [userLine('u-2', 'second')])
   const { summary } = await world.sync({ agents })
@@ -70,7 +33,7 @@ test('is one trace, and of what was added to any of its files only that is sent'
 })
 
 test('loses nothing when one of its files is gone, and goes on in the others', async ({ world }) => {
-  const { agents } = newAgent(world)
+  const { agents } = newAgentOfParts(world.sessions)
   const first = writeSession(world.sessions, 's-1.jsonl', [userLine('u-1', 'first')])
   const second = writeSession(world.sessions, 's-1.2.jsonl', [userLine('u-2', 'second')])
   await world.sync({ agents })

@@ -2,12 +2,14 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Agent } from '../../../src/client/agents/agent.ts'
 import { agents } from '../../../src/client/agents/index.ts'
 import { newChanges } from '../../../src/client/watch/changes.ts'
 import { newWatchedFolders, type WatchFolder } from '../../../src/client/watch/watched-folders.ts'
 import { until } from '../../support/until.ts'
 import { opencodeDatabase } from '../agents/opencode/database-file.ts'
 import { userLine, writeSession } from '../support/session-file.ts'
+import { newAgentOfParts } from '../support/several-files.ts'
 import { tempFolder } from '../support/temp.ts'
 
 const test = suite('changes reported by the operating system')
@@ -22,19 +24,19 @@ const newWorld = (options: { readonly recursive?: boolean; readonly watchFolder?
   const paths = new Set<string>()
   const folders = newWatchedFolders({ onPath: (path) => void paths.add(path), ...options })
   const unreadable: string[] = []
-  const searched = { agents, paths: [] as string[], home: { env: {}, home } }
+  const searched = { agents: agents as readonly Agent[], paths: [] as string[], home: { env: {}, home } }
   const changes = newChanges({ searched, folders, unreadable: (path) => void unreadable.push(basename(path)) })
   const scan = async () => {
     const found = await changes.scan()
     found.changes.forEach(changes.settle)
-    return found.changes.map(({ session }) => basename(session.source)).sort()
+    return found.changes.map(({ stored }) => basename(stored.source)).sort()
   }
   /** Resolves with the names of what has changed, by what was told and nothing else. */
   const told = () =>
     until(async () => {
       const found = await changes.at(paths)
       if (found.needsScan) return 'scan' as const
-      const names = found.changes.map(({ session }) => basename(session.source))
+      const names = found.changes.map(({ stored }) => basename(stored.source))
       return names.length > 0 && names.sort()
     })
   const close = () => {
@@ -142,6 +144,22 @@ test('writes to the write-ahead log of a database are reported', () =>
     assert.equal(await told(), ['opencode.db#ses_2'])
     assert.equal([...paths].map((path) => basename(path)).sort()[0], 'opencode.db-wal')
     database.close()
+  }))
+
+test('a change of any file of a session is one of that session, also of a file that is new or gone', () =>
+  inWorld(async ({ project, paths, searched, scan, told }) => {
+    searched.agents = newAgentOfParts(project).agents
+    writeSession(project, 's-1.jsonl', [line])
+    const second = writeSession(project, 's-1.2.jsonl', [line])
+    assert.equal([await scan(), await scan()], [['s-1.jsonl'], []])
+    for (const path of [second, join(project, 's-1.3.jsonl')]) {
+      paths.clear()
+      appendFileSync(path, `${line}\n`)
+      assert.equal(await told(), ['s-1.jsonl'])
+      await scan()
+    }
+    rmSync(second)
+    assert.equal([await scan(), await scan()], [['s-1.jsonl'], []])
   }))
 
 test('a file that is not a session, or in a folder that is not searched, is not reported', () =>

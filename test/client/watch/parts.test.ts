@@ -32,10 +32,10 @@ test('scans take a small share of the time, for any duration of a scan', () => {
 })
 
 const change = (source: string, stamp = '1'): Change => ({
-  file: { path: source, agent: claudeCode },
-  session: { ...inOneFile(source, stamp), read: () => Promise.reject(new Error('not read')) },
+  agent: claudeCode,
+  stored: { ...inOneFile(source, stamp), read: () => Promise.reject(new Error('not read')) },
 })
-const sources = (changes: readonly Change[]) => changes.map(({ session }) => session.source)
+const sources = (changes: readonly Change[]) => changes.map(({ stored }) => stored.source)
 
 test('a fresh change is taken before changes found by a scan, which are not delayed forever', () => {
   const waiting = newWaiting()
@@ -54,7 +54,7 @@ test('only the latest change of a session is queued', () => {
   waiting.addFresh(change('a', '1'))
   waiting.add(change('a', '2'))
   assert.equal(
-    waiting.take().map(({ session }) => stampOf(session)),
+    waiting.take().map(({ stored }) => stampOf(stored)),
     ['2'],
   )
   assert.ok(waiting.isEmpty())

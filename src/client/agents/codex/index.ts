@@ -187,6 +187,9 @@ export const codex: Agent = {
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isRolloutLine) || longFirstLine.test(beginning),
-  isSuperseded: (path, files) => path.endsWith('.zst') && files.has(path.slice(0, -'.zst'.length)),
+  readWith: (path, files) => {
+    const uncompressed = path.replace(/\.zst$/, '')
+    return uncompressed !== path && files.has(uncompressed) ? uncompressed : undefined
+  },
   sessions: sessionPerFile(sessionOfLines(parser), indexedTitle),
 }

@@ -71,7 +71,9 @@ export const copilotCli: Agent = {
   isSessionFile,
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isRecognised),
-  isSuperseded: (path, files) =>
-    basename(path) !== EVENTS && files.has(join(dirname(path), basename(path, '.jsonl'), EVENTS)),
+  readWith: (path, files) => {
+    const events = join(dirname(path), basename(path, '.jsonl'), EVENTS)
+    return basename(path) !== EVENTS && files.has(events) ? events : undefined
+  },
   sessions: sessionPerFile(sessionOfLines(parser), workspaceName),
 }

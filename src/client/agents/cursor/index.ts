@@ -4,7 +4,7 @@ import { beginsLikeDatabase } from '../support/sqlite/snapshot.ts'
 import { composerSessions } from './composers.ts'
 import { chatsIn, databasesIn, PROJECT_OF_CHATS, transcripts } from './places.ts'
 import { storeSessions } from './stores.ts'
-import { isSuperseded, newTranscriptSessions } from './transcripts.ts'
+import { newTranscriptSessions, readWith } from './transcripts.ts'
 
 const id = 'cursor'
 const transcriptSessions = newTranscriptSessions(id)
@@ -49,6 +49,6 @@ export const cursor: Agent = {
   isSessionFile: (path) => isTranscript(path) || DATABASE.test(path) || STORE.test(path),
   extensions: ['.vscdb', '.db', '.jsonl', '.txt'],
   recognises: looksLike,
-  isSuperseded,
+  readWith,
   sessions: sessionsOf,
 }

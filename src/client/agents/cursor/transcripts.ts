@@ -26,8 +26,8 @@ const preferredTo = (path: string): readonly string[] => {
   return files.slice(0, files.indexOf(path))
 }
 
-export const isSuperseded = (path: string, files: ReadonlySet<string>): boolean =>
-  preferredTo(path).some((other) => files.has(other))
+export const readWith = (path: string, files: ReadonlySet<string>): string | undefined =>
+  preferredTo(path).find((other) => files.has(other))
 
 const externalIdOf = (path: string): string => acceptedId(`transcript-${nameOf(path)}`, 'session')
 

@@ -132,6 +132,6 @@ export const geminiCli: Agent = {
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
-  isSuperseded: (path, files) => path.endsWith('.json') && files.has(`${path}l`),
+  readWith: (path, files) => (path.endsWith('.json') && files.has(`${path}l`) ? `${path}l` : undefined),
   sessions: sessionPerFile(sessionOfLines(parser, records)),
 }

@@ -37,9 +37,6 @@ const countsOf = (messages: readonly SessionMessage[]): Required<Happened> => {
 const inOrder = (counts: readonly Required<Happened>[]): readonly string[] =>
   counts.map(({ prompts, calls, failed, errors }) => JSON.stringify({ prompts, calls, failed, errors })).sort()
 
-/** What the parsers do not read as it happened yet. */
-const notYet = /^(?:qwen\/.*|codex\/task)$/
-
 const programs = sessionsOfPrograms()
 if (programs === undefined) test.skip('no sessions of the real programs beside the repository')
 
@@ -47,7 +44,7 @@ for (const expected of programs === undefined ? [] : globSync('*/*/expected.json
   const situation = dirname(expected)
   const folder = join(programs!, situation)
   const home = join(folder, 'home')
-  if (!existsSync(home) || notYet.test(situation)) continue
+  if (!existsSync(home)) continue
 
   test(`${situation}: prompts, calls, failed calls and errors are those that happened`, async () => {
     const files = await findSessionFiles(agents, [], { env: {}, home }, (path, message) => {
@@ -58,7 +55,15 @@ for (const expected of programs === undefined ? [] : globSync('*/*/expected.json
       inOrder(read.map(({ messages }) => countsOf(messages))),
       inOrder(happenedIn(folder).map((one) => ({ errors: 0, ...one }))),
     )
+    const calls = read.flatMap(({ session, messages }) =>
+      messages.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'tool_call' ? `${session.externalId} ${part.content.callId}` : [])),
+      ),
+    )
     for (const { session } of read) {
+      const { parentExternalId, parentCallId } = session.trace
+      if (parentExternalId !== undefined)
+        assert.ok(calls.includes(`${parentExternalId} ${parentCallId}`), `the call of ${session.externalId}`)
       assert.ok(session.trace.title, 'a session has a title')
       assert.not.match(session.trace.title!, /^(?:<|\/|\[image)/)
     }

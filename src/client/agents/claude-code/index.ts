@@ -14,7 +14,7 @@ import { type EarlyResults, newEarlyResults } from './early-results.ts'
 import { keepLine } from './kept-line.ts'
 import { beginsLikeLine, isKnownLine } from './known-lines.ts'
 import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
-import { isSubAgent, newOutline, type Outline } from './outline.ts'
+import { isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
 import { isSessionFile, keptDays, sessionFolders, skipsFolder } from './places.ts'
 import { usedBytes } from './used-bytes.ts'
@@ -132,5 +132,5 @@ export const claudeCode: Agent = {
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   keptDays,
-  sessions: sessionPerFile(sessionOfLines(parser, linesInParts(usedBytes))),
+  sessions: sessionPerFile(sessionOfLines(parser, linesInParts(usedBytes)), parentCallOf),
 }

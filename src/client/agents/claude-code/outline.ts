@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { acceptedId } from '../support/external-ids.ts'
-import { type Json, textOf } from '../support/json.ts'
+import { acceptedId, isExternalId } from '../support/external-ids.ts'
+import { type Json, parseObject, textOf } from '../support/json.ts'
 import type { Described } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import type { Draft } from '../support/parts.ts'
@@ -40,6 +41,17 @@ const externalIdOf = (path: string, sessionIds: ReadonlyMap<string, number>): st
   const name = basename(path).replace(/\.jsonl$/, '')
   const id = isSubAgent(path) || sessionIds.has(name) ? name : (mostFrequent(sessionIds) ?? name)
   return acceptedId(id, 'session')
+}
+
+/** The call that started a sub-agent, which the CLI stores in a file beside that of the sub-agent (README, rule 9). */
+export const parentCallOf = (path: string): string | undefined => {
+  if (!isSubAgent(path)) return undefined
+  try {
+    const { toolUseId } = parseObject(readFileSync(path.replace(/\.jsonl$/, '.meta.json'), 'utf8')) ?? {}
+    return isExternalId(toolUseId) ? toolUseId : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The session that started the sub-agent whose session the file holds (README, rule 9). */
@@ -82,6 +94,7 @@ export const newOutline = () => {
         model: mostFrequent(models),
         gitBranch,
         parentExternalId: parentOf(path, sessionIds),
+        parentCallId: parentCallOf(path),
       }),
     }),
   }

@@ -1,5 +1,5 @@
 import type { Part } from '../agent.ts'
-import { isObject, type Json, parseObject, textOf } from '../support/json.ts'
+import { isObject, type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { dataUrlPlaceholder, mediaPlaceholder, withoutBase64 } from '../support/media.ts'
 import { argsOf, argsOfJson, blocksOf, callPart, resultPart, textPart } from '../support/parts.ts'
 import { mcpToolName, type ToolCalls } from '../support/tool-calls.ts'
@@ -40,12 +40,24 @@ const outputText = (output: unknown): string => {
 /** The sessions of other agents, by the agents' paths, such as `/root/review`. */
 export type AgentSessions = ReadonlyMap<string, string>
 
+/** The activity of a sub-agent that an event tells; newer versions tell it as an item. */
+export const activityIn = (payload: Json): Json | undefined => {
+  if (payload['type'] === 'sub_agent_activity') return payload
+  const item = objectOf(payload['item'])
+  return payload['type'] === 'item_completed' && item['type'] === 'SubAgentActivity' ? item : undefined
+}
+
 /** The sessions of other agents after one more event. */
-export const withAgent = (known: AgentSessions, { type, agent_path, agent_thread_id }: Json): AgentSessions => {
-  const [path, session] = [textOf(agent_path), textOf(agent_thread_id)]
-  if (type !== 'sub_agent_activity' || path === undefined || session === undefined) return known
+export const withAgent = (known: AgentSessions, payload: Json): AgentSessions => {
+  const activity = activityIn(payload)
+  const [path, session] = [textOf(activity?.['agent_path']), textOf(activity?.['agent_thread_id'])]
+  if (path === undefined || session === undefined) return known
   return known.get(path) === session ? known : new Map([...known, [path, session]])
 }
+
+/** Whether a message gives a sub-agent its task: it comes from an agent above it. That is its prompt (README, rule 8). */
+export const isTask = ({ author, recipient }: Json, agentPath: string | undefined): boolean =>
+  agentPath !== undefined && recipient === agentPath && agentPath.startsWith(`${String(author)}/`)
 
 /** The message of one agent to another one, below a line that names both agents and their sessions (README, rule 8). */
 export const agentMessageParts = (payload: Json, sessions: AgentSessions): readonly Part[] => {
@@ -65,6 +77,8 @@ export type Context = {
   /** Whether an event says that a call failed. */
   readonly isFailed: (callId: string) => boolean
   readonly agents: AgentSessions
+  /** The path of the sub-agent whose session is read. */
+  readonly agentPath: string | undefined
   /** The last error of the turn, and the summary of a compaction that is under way. */
   readonly said: { error?: string | undefined; summary?: string | undefined }
 }

@@ -8,17 +8,29 @@ import type { ObjectLine } from '../support/lines.ts'
 import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
-import { newOutline, newPromptTitle, type Outline, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
+import {
+  newOutline,
+  newPromptTitle,
+  type Outline,
+  storedTitle,
+  titleOf,
+  traceFieldsOf,
+} from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
+import { findSpawn, type Spawn } from './spawns.ts'
 
 const id = 'codex'
 
 /** What lines say about the session itself. `session` is the part of its `session_meta` that is used. */
 type Meta = { readonly session?: Json; readonly cwd?: string; readonly name?: string }
+
+/** Where a sub-agent stands among the agents of its session, such as `/root/review`. */
+const agentPathIn = ({ agent_path, source }: Json): unknown =>
+  textOf(agent_path) ?? objectOf(objectOf(objectOf(source)['subagent'])['thread_spawn'])['agent_path']
 
 /** The thread that started this sub-agent's. Newer versions also store it beside the thread's id. */
 const parentIn = ({ parent_thread_id, source }: Json): unknown =>
@@ -27,7 +39,13 @@ const parentIn = ({ parent_thread_id, source }: Json): unknown =>
 const neededOf = (session: Json): Json => {
   const { id, cwd, git } = session
   const { branch, commit_hash, repository_url } = objectOf(git)
-  return { id, cwd, git: { branch, commit_hash, repository_url }, parent: parentIn(session) }
+  return {
+    id,
+    cwd,
+    git: { branch, commit_hash, repository_url },
+    parent: parentIn(session),
+    agentPath: agentPathIn(session),
+  }
 }
 
 /** The name that an event gives the session; undefined for other events, and for events that a fork has copied from its parent. */
@@ -55,6 +73,16 @@ const externalIdOf = (path: string, meta: Meta): string => acceptedId(sessionIdO
 const parentOf = ({ session }: Meta): string | undefined => {
   const parent = textOf(session?.['parent'])
   return parent === undefined ? undefined : acceptedId(parent, 'session')
+}
+
+const agentPathOf = ({ session }: Meta): string | undefined => textOf(session?.['agentPath'])
+
+/** The call that started this sub-agent (README, rule 14). */
+const spawnOf = async (path: string, meta: Meta): Promise<Spawn | undefined> => {
+  const parent = textOf(meta.session?.['parent'])
+  return parent === undefined
+    ? undefined
+    : findSpawn(path, parent, { id: sessionIdOf(path, meta), path: agentPathOf(meta) })
 }
 
 /** The folder in which the session took place, and what git said about it. */
@@ -100,7 +128,7 @@ const newTurns = (references: References) => {
 }
 type Turns = ReturnType<typeof newTurns>
 
-type State = Omit<Reading, 'agents'> & {
+type State = Omit<Reading, 'agents' | 'agentPath'> & {
   readonly ahead: State | undefined
   readonly ownStart: OwnStart
   readonly outline: Outline
@@ -109,6 +137,7 @@ type State = Omit<Reading, 'agents'> & {
   readonly references: References
   meta: Meta
   agents: AgentSessions
+  agentPath: string | undefined
 }
 
 const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
@@ -127,6 +156,7 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
     references,
     agents: new Map(),
     said: {},
+    agentPath: undefined,
     model: undefined,
   }
 }
@@ -144,11 +174,13 @@ const note = (state: State, { json, number }: ObjectLine): void => {
 /** The message of a line, unless it is copied from the parent session, or was taken back (README, rules 9 and 12). */
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.meta = withLine(state.meta, line.json)
+  state.agentPath = agentPathOf(state.meta)
   note(state, line)
   const message = readLine(state, line)
   if (!message || line.number < state.ownStart.line) return noMessages
   state.outline.note(message)
-  state.turns.notePrompt(message)
+  // What one agent tells another one is not a turn of the user's, and names no session.
+  if (payloadOf(line.json)['type'] !== 'agent_message') state.turns.notePrompt(message)
   return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
 }
 
@@ -158,7 +190,9 @@ const parser: LineParser<State> = {
   start,
   step,
   describe: async ({ meta, outline, turns }, path) => {
-    const title = meta.name ?? (await indexedTitle(path, sessionIdOf(path, meta))) ?? turns.title()
+    const spawn = await spawnOf(path, meta)
+    const task = spawn?.task === undefined ? agentPathOf(meta) : titleOf(spawn.task)
+    const title = meta.name ?? (await indexedTitle(path, sessionIdOf(path, meta))) ?? turns.title() ?? task
     return {
       externalId: externalIdOf(path, meta),
       trace: traceFieldsOf(id, {
@@ -166,6 +200,7 @@ const parser: LineParser<State> = {
         model: outline.model(),
         ...placeOf(meta),
         parentExternalId: parentOf(meta),
+        parentCallId: spawn?.callId,
       }),
     }
   },

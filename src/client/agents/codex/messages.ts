@@ -4,7 +4,15 @@ import { draftOfSaid } from '../support/injected.ts'
 import { isObject, type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { blocksOf, type Draft, errorPart, newMessage, textPart, thinkingPart } from '../support/parts.ts'
-import { agentMessageParts, blockText, type Context, itemCallPart, itemResultPart, servedCallPart } from './content.ts'
+import {
+  agentMessageParts,
+  blockText,
+  type Context,
+  isTask,
+  itemCallPart,
+  itemResultPart,
+  servedCallPart,
+} from './content.ts'
 import { saidByUser, type UserText } from './injected.ts'
 
 /** The type of a response item (README, rule 2). */
@@ -43,7 +51,7 @@ const assistant = (...parts: readonly Part[]): Draft => ({ role: 'assistant', pa
 
 /** The draft of a response item; undefined for items that are no message. `messageId` is only called for those that are. */
 const itemDraft = (payload: Json, context: Context, messageId: () => string): Draft | undefined => {
-  const { calls, agents } = context
+  const { calls, agents, agentPath } = context
   switch (typeOf(payload)) {
     case 'message':
       return message(payload)
@@ -60,7 +68,7 @@ const itemDraft = (payload: Json, context: Context, messageId: () => string): Dr
     case 'custom_tool_call_output':
       return { role: 'user', parts: [itemResultPart(payload, context)] }
     case 'agent_message':
-      return { role: 'system', parts: agentMessageParts(payload, agents) }
+      return { role: isTask(payload, agentPath) ? 'user' : 'system', parts: agentMessageParts(payload, agents) }
     default:
       return undefined
   }

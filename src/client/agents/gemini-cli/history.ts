@@ -40,7 +40,7 @@ export type History = {
 }
 
 const inList = (messages: readonly unknown[]): Found[] =>
-  messages.flatMap((json, index) => {
+  messages.flatMap((json, index): Found[] => {
     if (!isObject(json)) return []
     const { id } = json
     return typeof id === 'string'

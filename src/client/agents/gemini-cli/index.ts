@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import type { Agent, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { sessionPerFile } from '../support/files.ts'
@@ -11,6 +11,7 @@ import { sessionOfLines } from '../support/session-of-lines.ts'
 import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import { applyLine, type History, isRecord, metadataOf, newHistory, type Note, summaryOf } from './history.ts'
 import { draftOf, messagesOf } from './messages.ts'
+import { parentCallOf, parentOf } from './parents.ts'
 
 const id = 'gemini-cli'
 
@@ -60,13 +61,6 @@ const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly S
   return noMessages
 }
 
-/** The session that started the sub-agent whose session the file holds: the file is in its folder (README, rule 8). */
-const parentOf = (path: string): string | undefined => {
-  const folder = dirname(path)
-  const isSubAgent = basename(dirname(folder)) === 'chats' && !basename(path).startsWith('session-')
-  return isSubAgent ? acceptedId(basename(folder), 'session') : undefined
-}
-
 /** The trace's id and fields (README, rules 8 and 9). */
 const describe = async ({ history, metadata }: State, path: string): Promise<Described> => {
   const { models, title } = summaryOf(history)
@@ -78,6 +72,7 @@ const describe = async ({ history, metadata }: State, path: string): Promise<Des
       projectPath: await projectPathOf(path, metadata),
       model: mostFrequent(models),
       parentExternalId: parentOf(path),
+      parentCallId: await parentCallOf(path),
     }),
   }
 }
@@ -133,5 +128,5 @@ export const geminiCli: Agent = {
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
   readWith: (path, files) => (path.endsWith('.json') && files.has(`${path}l`) ? `${path}l` : undefined),
-  sessions: sessionPerFile(sessionOfLines(parser, records)),
+  sessions: sessionPerFile(sessionOfLines(parser, records), parentCallOf),
 }

@@ -8,7 +8,7 @@ import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
 import { bounded, columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
 import type { StoredMessage } from './messages.ts'
-import { messagesOf, type SessionInfo, traceOf } from './session.ts'
+import { callThatStarted, messagesOf, type SessionInfo, traceOf } from './session.ts'
 
 /** The id of a session, and a text that differs once it may have changed. */
 type Listed = { readonly id: string; readonly stamp: string }
@@ -66,14 +66,29 @@ const list = (path: string): Promise<readonly Listed[]> =>
 /** The sessions of a database (README, rule 2). Throws what reading it throws. */
 export const sessionList = rememberListing(list)
 
-const infoOf = (id: string, row: Json | undefined): SessionInfo => {
+const parsed = (data: unknown): Json | undefined => (typeof data === 'string' ? parseObject(data) : undefined)
+
+/** The call that has started a session, in its parent. */
+const parentCallOf = (database: Database, id: string, parent: string): string | undefined => {
+  const rows = database
+    .prepare(
+      `SELECT ${bounded('data')} AS data FROM source.part
+       WHERE message_id IN (SELECT id FROM source.message WHERE session_id = ?) AND instr(data, ?) > 0`,
+    )
+    .all(parent, id)
+  return rows.map(({ data }) => callThatStarted(id, parsed(data) ?? {})).find((call) => call !== undefined)
+}
+
+const infoOf = (database: Database, id: string, row: Json | undefined): SessionInfo => {
   const text = (name: string) => (typeof row?.[name] === 'string' ? row[name] : undefined)
+  const parent = text('parent_id')
   return {
     id,
     title: text('title'),
     directory: text('directory'),
     revert: parseObject(text('revert') ?? ''),
-    parent: text('parent_id'),
+    parent,
+    parentCall: parent === undefined ? undefined : parentCallOf(database, id, parent),
   }
 }
 
@@ -98,10 +113,12 @@ const copySession = (database: Database, id: string): SessionInfo => {
   const texts = ['title', 'directory', 'revert', 'parent_id'].map(
     (name) => `CAST(${column(session, 's', name)} AS TEXT) AS ${name}`,
   )
-  return infoOf(id, database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id))
+  return infoOf(
+    database,
+    id,
+    database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id),
+  )
 }
-
-const parsed = (data: unknown): Json | undefined => (typeof data === 'string' ? parseObject(data) : undefined)
 
 /** The messages in the tables of `copySession`, one after the other. */
 async function* messagesIn(database: Database, onDamaged: OnDamaged): AsyncGenerator<StoredMessage> {

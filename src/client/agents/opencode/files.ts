@@ -8,7 +8,7 @@ import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { type OnDamaged, sessionOfMessages } from '../support/session-of-messages.ts'
 import { sessionList } from './database.ts'
 import type { StoredMessage } from './messages.ts'
-import { messagesOf, type SessionInfo, traceOf } from './session.ts'
+import { callThatStarted, messagesOf, type SessionInfo, traceOf } from './session.ts'
 
 /** Larger files are not read (README, rule 9). */
 const MAX_FILE = 64 << 20
@@ -123,7 +123,17 @@ const isInDatabase = async (storage: string, sessionId: string): Promise<boolean
   return false
 }
 
-const infoOf = (id: string, json: Json | undefined): SessionInfo => ({
+/** The call that has started a session, in its parent. */
+const parentCallOf = async (storage: string, id: string, parent: string): Promise<string | undefined> => {
+  for await (const { parts } of messagesIn(storage, parent, () => {}))
+    for (const { json } of parts) {
+      const call = callThatStarted(id, json)
+      if (call !== undefined) return call
+    }
+  return undefined
+}
+
+const infoOf = (id: string, json: Json | undefined): Omit<SessionInfo, 'parentCall'> => ({
   id,
   title: textOf(json?.['title']),
   directory: textOf(json?.['directory']),
@@ -135,7 +145,10 @@ const readSession =
   (agentId: string, path: string, id: string): StoredSession['read'] =>
   async ({ onMalformed }) => {
     const json = await readObject(path)
-    const info = infoOf(id, json)
+    const known = infoOf(id, json)
+    const { parent } = known
+    const parentCall = parent === undefined ? undefined : await parentCallOf(storageOf(path), id, parent)
+    const info = { ...known, parentCall }
     const messages = (onDamaged: OnDamaged) => messagesOf(messagesIn(storageOf(path), id, onDamaged), info)
     return sessionOfMessages(
       {

@@ -1,6 +1,6 @@
 import type { SessionMessage, SessionFields } from '../agent.ts'
-import { acceptedId } from '../support/external-ids.ts'
-import { type Json, textOf } from '../support/json.ts'
+import { acceptedId, isExternalId } from '../support/external-ids.ts'
+import { type Json, objectOf, textOf } from '../support/json.ts'
 import { type Outline, traceFieldsOf } from '../support/trace-fields.ts'
 import { messageOf, type StoredMessage } from './messages.ts'
 
@@ -12,6 +12,17 @@ export type SessionInfo = {
   readonly revert: Json | undefined
   /** The session that started this sub-agent's. */
   readonly parent: string | undefined
+  /** The call there that started it. */
+  readonly parentCall: string | undefined
+}
+
+/** The id of the call in a stored part, if that has started a session (README, rule 10). */
+export const callThatStarted = (session: string, part: Json): string | undefined => {
+  const { type, callID, state: stored } = part
+  const state = objectOf(stored)
+  const names = objectOf(state['metadata'])['sessionId'] === session
+  const says = String(state['output']).startsWith(`<task id="${session}"`)
+  return type === 'tool' && isExternalId(callID) && (names || says) ? callID : undefined
 }
 
 /** The stored messages without those that `revert` takes back (README, rule 8). */
@@ -48,7 +59,7 @@ const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
 /** The fields of a session's trace (README, rules 10 and 11). */
 export const traceOf = (
   agentId: string,
-  { title, directory, parent }: SessionInfo,
+  { title, directory, parent, parentCall }: SessionInfo,
   outline: Outline,
 ): SessionFields => {
   const given = textOf(title)
@@ -57,5 +68,6 @@ export const traceOf = (
     projectPath: textOf(directory),
     model: outline.model(),
     parentExternalId: parent ? acceptedId(parent, 'session') : undefined,
+    parentCallId: parent ? parentCall : undefined,
   })
 }

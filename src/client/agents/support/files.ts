@@ -35,8 +35,8 @@ export const objectsOf = (beginning: string): readonly Json[] => {
 /** Reads the first `size` bytes of a session file, because its agent may append more at the same time. */
 export type ReadSessionFile = (path: string, options: ReadOptions & { readonly size: number }) => Promise<Session>
 
-/** The title of a session as far as it is stored in another file than the session. */
-type TitleElsewhere = (path: string) => string | undefined | Promise<string | undefined>
+/** What is stored about a session in other files than its own, such as its title: a text that differs once that has changed. */
+type Elsewhere = (path: string) => string | undefined | Promise<string | undefined>
 
 /** Where a session is that has one file. */
 export const inOneFile = (path: string, stamp: string): Pick<StoredSession, 'source' | 'files'> => ({
@@ -49,15 +49,15 @@ export const stampOf = ({ files }: Pick<StoredSession, 'files'>): string => file
 
 /**
  * The `sessions` of an agent that stores each session in a file of its own. The stamp is the file's inode, size and time of
- * change in nanoseconds, so that two writes within one millisecond differ, and the title where that is stored elsewhere. `stat` is
+ * change in nanoseconds, so that two writes within one millisecond differ, and what is stored elsewhere. `stat` is
  * synchronous because there are thousands of files, and the asynchronous one takes ten times as long.
  */
-export const sessionPerFile = (read: ReadSessionFile, titleElsewhere?: TitleElsewhere): Agent['sessions'] =>
+export const sessionPerFile = (read: ReadSessionFile, elsewhere?: Elsewhere): Agent['sessions'] =>
   async function* (path) {
-    const title = titleElsewhere && (await titleElsewhere(path))
+    const other = elsewhere && (await elsewhere(path))
     const { ino, size, mtimeNs } = statSync(path, { bigint: true })
     yield {
-      ...inOneFile(path, `${ino} ${size} ${mtimeNs}${title === undefined ? '' : ` ${title}`}`),
+      ...inOneFile(path, `${ino} ${size} ${mtimeNs}${other === undefined ? '' : ` ${other}`}`),
       writtenAt: Number(mtimeNs / 1_000_000n),
       read: (options) => read(path, { ...options, size: Number(size) }),
     }

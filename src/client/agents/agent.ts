@@ -58,7 +58,7 @@ export type SessionFields = {
 export type Session = {
   readonly externalId: string
   readonly trace: SessionFields
-  /** The number of lines that could not be read; with `isContinued` only of those that were added. */
+  /** The number of lines of which something could not be read; with `isContinued` only of those that were added. */
   readonly skippedLines: number
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
@@ -93,12 +93,13 @@ export type StoredSession = {
 }
 
 /**
- * `onMalformed` is called with the number of each line that is not a JSON object. `goOn` asks for a `Session.live`. If it has that of an earlier
+ * `onMalformed` is called with the number of each line that is not one JSON object, and with how many of its bytes are lost, if that is known: what
+ * else the line holds is read. `goOn` asks for a `Session.live`. If it has that of an earlier
  * reading, which may be used once, only what was added since is read, unless the file before it has changed, or the added lines change what
  * was read before.
  */
 export type ReadOptions = {
-  readonly onMalformed: (line: number) => void
+  readonly onMalformed: (line: number, lost?: number) => void
   readonly goOn?: { readonly from: LiveReading | undefined } | undefined
 }
 

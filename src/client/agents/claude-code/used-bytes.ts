@@ -1,5 +1,6 @@
 import { isObject, type Json, parseObject } from '../support/json.ts'
 import { type LineForm, parseLine, type ParsedLine } from '../support/lines.ts'
+import { isKnownLine } from './known-lines.ts'
 
 // As raw bytes these are members of an object: inside of a string the quotes would be escaped. `headOf` finds out of which object.
 const RESULT = Buffer.from(',"toolUseResult":')
@@ -78,4 +79,5 @@ export const usedBytes: LineForm = {
     return isEnough ? from : undefined
   },
   isNeeded,
+  isRecord: isKnownLine,
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { millisecondsOf } from '../support/json.ts'
+import { type Json, millisecondsOf } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
 import { storedTitle } from '../support/trace-fields.ts'
 
@@ -40,10 +40,13 @@ export const findSession = async (threadId: string, near: string): Promise<strin
 
 type Titles = ReadonlyMap<string, string>
 
+/** Whether an object is a row of the index. */
+const isRow = ({ id, thread_name: name }: Json): boolean => typeof id === 'string' && typeof name === 'string'
+
 /** The newest title of each session in the index (README, rule 11). */
 const readTitles = async (path: string, size: number): Promise<Titles> => {
   const rows = new Map<string, { readonly title: string; readonly at: number }>()
-  for await (const { json } of objectLines(path, size, () => {})) {
+  for await (const { json } of objectLines(path, size, isRow)) {
     const { id, thread_name: name, updated_at: updatedAt } = json
     const title = storedTitle(name)
     const at = millisecondsOf(updatedAt) ?? 0

@@ -3,7 +3,7 @@ import { isExternalId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf } from '../support/json.ts'
 import { type ObjectLine, objectLines } from '../support/lines.ts'
 import { findSession } from './files.ts'
-import { payloadOf } from './messages.ts'
+import { isRolloutLine, payloadOf } from './messages.ts'
 
 const uuidV7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -13,14 +13,12 @@ const timeOfUuid = (id: unknown): number | undefined => {
   return high === undefined ? undefined : parseInt(`${high}${low}`, 16)
 }
 
-const noLines = () => {}
-
 /** The ids of all turns in the file of a session; empty if there is no such file. */
 const turnsOf = async (path: string | undefined): Promise<ReadonlySet<unknown>> => {
   const turns = new Set<unknown>()
   const found = path === undefined ? undefined : await stat(path).catch(() => undefined)
   if (path === undefined || found === undefined) return turns
-  for await (const { json } of objectLines(path, found.size, noLines))
+  for await (const { json } of objectLines(path, found.size, isRolloutLine))
     if (json['type'] === 'turn_context') turns.add(payloadOf(json)['turn_id'])
   return turns
 }
@@ -72,12 +70,12 @@ const endOfHead = async (
 
 /** The line at which the session's own lines begin: 0, except in a fork, which begins with a copy of its parent. */
 export const ownStartOf = async (path: string, size: number): Promise<OwnStart> => {
-  for await (const { json, ended } of objectLines(path, size, noLines)) {
+  for await (const { json, ended } of objectLines(path, size, isRolloutLine)) {
     if (json['type'] !== 'session_meta') continue
     const meta = payloadOf(json)
     const { forked_from_id: parentId } = meta
     if (!isExternalId(parentId)) return { line: 0, isFinal: ended }
-    return endOfHead(objectLines(path, size, noLines), newReplayCheck(path, meta, parentId))
+    return endOfHead(objectLines(path, size, isRolloutLine), newReplayCheck(path, meta, parentId))
   }
   return { line: 0, isFinal: false }
 }

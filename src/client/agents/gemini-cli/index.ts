@@ -6,7 +6,7 @@ import { acceptedId } from '../support/external-ids.ts'
 import { sessionPerFile } from '../support/files.ts'
 import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { type Described, type LineParser, noMessages, type Start } from '../support/line-parser.ts'
-import { type ObjectLine, objectLinesInParts, type Place } from '../support/lines.ts'
+import { type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
 import { applyLine, type History, isRecord, metadataOf, newHistory, type Note, summaryOf } from './history.ts'
@@ -88,22 +88,28 @@ const parser: LineParser<State> = {
 
 const MAX_DOCUMENT = 32 << 20
 
+/** Not one of the calls of a message, which have ids, too. */
+const isWholeRecord = (json: Json): boolean =>
+  isRecord(json) && (typeof json['id'] !== 'string' || typeof json['type'] === 'string')
+
+const recordsInParts = objectLinesInParts(isWholeRecord)
+
 /** The records of a session file, in order. A document is a single record, which never ends (README, rules 4 and 10). */
 async function* records(
   path: string,
   size: number,
-  onMalformed: (line: number) => void,
+  onDamaged: OnDamaged,
   at: Place,
 ): AsyncGenerator<Iterable<ObjectLine>> {
-  if (!path.endsWith('.json')) return yield* objectLinesInParts(path, size, onMalformed, at)
+  if (!path.endsWith('.json')) return yield* recordsInParts(path, size, onDamaged, at)
   if (size > MAX_DOCUMENT)
     throw new Error(
       `expected a JSON document of at most 32 MiB, because it is parsed as a whole, got ${Math.ceil(size / 2 ** 20)} MiB`,
     )
   const text = (await readFile(path, 'utf8')).trim()
   const json = parseObject(text)
-  if (json) yield [{ number: 1, offset: 0, size, ended: false, text, json }]
-  else if (text !== '') onMalformed(1)
+  if (json) yield [{ number: 1, ended: false, text, json }]
+  else if (text !== '') onDamaged(1, size)
 }
 
 /** Looks into a document, or into the first line of records. Text that a session quotes has escaped quotation marks, and does not match. */

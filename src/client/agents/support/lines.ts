@@ -1,4 +1,5 @@
 import { chunksOf } from './chunks.ts'
+import { recordsIn } from './damaged-lines.ts'
 import { type Json, parseObject } from './json.ts'
 
 /**
@@ -8,23 +9,21 @@ import { type Json, parseObject } from './json.ts'
 type Line = { readonly bytes: Buffer | undefined; readonly size: number; readonly ended: boolean }
 
 /**
- * A place between two lines of a file: the number of the next line, from 1, and the number of bytes before it. A reading begins at
- * its place, and moves it past a line with a newline once the next line is asked for.
+ * A place between two lines of a file: the number of the next line, from 1, and the number of bytes before it. `extra` is how many records more
+ * than one there were on the lines before. A reading begins at its place, and moves it past a line with a newline once the next line is asked for.
  */
-export type Place = { line: number; offset: number }
+export type Place = { line: number; offset: number; extra: number }
 
-export const beginning = (): Place => ({ line: 1, offset: 0 })
+export const beginning = (): Place => ({ line: 1, offset: 0, extra: 0 })
+
+/** The number of the first record of the next line: that of the line, except after a damaged line that held several. */
+export const numberAt = ({ line, extra }: Place): number => line + extra
 
 /**
- * A line that holds one JSON object, with the text that it was parsed from. `number` counts from 1 and includes blank lines; `offset`
- * is the number of bytes before the line, `size` its length in bytes. `ended` says whether a newline follows.
+ * A line that holds one JSON object, with the text that it was parsed from. `number` counts from 1 and includes blank lines; each object of a damaged
+ * line that holds several has its own, so that it is the line's number only in a file without such lines. `ended` says whether a newline follows.
  */
-export type ObjectLine = ParsedLine & {
-  readonly number: number
-  readonly offset: number
-  readonly size: number
-  readonly ended: boolean
-}
+export type ObjectLine = ParsedLine & { readonly number: number; readonly ended: boolean }
 
 export type ParsedLine = { readonly text: string; readonly json: Json }
 
@@ -32,6 +31,8 @@ export type ParsedLine = { readonly text: string; readonly json: Json }
 export type LineForm = {
   /** The object in a line; undefined if the line is not one JSON object. */
   readonly parse: (bytes: Buffer) => ParsedLine | undefined
+  /** Whether an object in a damaged line is a record of the agent, and not a part of one. */
+  readonly isRecord: (json: Json) => boolean
   /**
    * How many of the first bytes of a long line `parse` needs, besides the end of the line; undefined if it may need all. Bytes that
    * contain something else that it needs (`isNeeded`) are not left out.
@@ -40,13 +41,21 @@ export type LineForm = {
   readonly isNeeded?: (bytes: Buffer) => boolean
 }
 
-const wholeLines: LineForm = {
-  parse: (bytes) => {
-    const text = bytes.toString('utf8').trim() // also removes a byte order mark
-    const json = parseObject(text)
-    return json && { text, json }
-  },
+/** The text of a line, without spaces around it, and without a byte order mark. */
+const textOfLine = (bytes: Buffer): string => bytes.toString('utf8').trim()
+
+/** Parses a line as a whole. */
+export const parseLine = (bytes: Buffer): ParsedLine | undefined => {
+  const text = textOfLine(bytes)
+  const json = parseObject(text)
+  return json && { text, json }
 }
+
+/** Lines that are parsed as a whole. */
+const wholeLines = (isRecord: LineForm['isRecord']): LineForm => ({ parse: parseLine, isRecord })
+
+/** Lines of text. */
+const anyLines = wholeLines(() => false)
 
 /** A line is shortened with `enough` once it has this many bytes, which is tried again each time that its length has doubled. */
 const LONG = 1 << 20
@@ -77,7 +86,7 @@ const newRest = (isNeeded: (bytes: Buffer) => boolean) => {
 }
 
 /** Collects the bytes of a line that has not ended yet. */
-const newUnfinished = ({ enough, isNeeded = () => false }: LineForm) => {
+const newUnfinished = ({ enough, isNeeded = () => false }: Pick<LineForm, 'enough' | 'isNeeded'>) => {
   let parts: Buffer[] = []
   let [length, looked, size] = [0, LONG, 0]
   let rest: ReturnType<typeof newRest> | undefined
@@ -151,7 +160,7 @@ const newSplitter = (at: Place, form: LineForm) => {
 
 /** The lines of text in the first `size` bytes of a file, without line ends. A line of more than 32 MiB is left out. */
 export async function* textLines(path: string, size: number): AsyncGenerator<string> {
-  const splitter = newSplitter(beginning(), wholeLines)
+  const splitter = newSplitter(beginning(), anyLines)
   const textsOf = function* (lines: Iterable<Line>) {
     for (const { bytes } of lines) if (bytes) yield bytes.toString('utf8').replace(/\r$/, '')
   }
@@ -159,53 +168,71 @@ export async function* textLines(path: string, size: number): AsyncGenerator<str
   yield* textsOf(splitter.rest())
 }
 
+/** Called with the number of a damaged line, and how many of its bytes belong to no record; 0 if that is not known. */
+export type OnDamaged = (line: number, lost: number) => void
+
+/** The records in a line that is not one object, which moves `at` by those that are more than one. Blank lines have none. */
+const damagedLine = (
+  { bytes, size }: Line,
+  isRecord: LineForm['isRecord'],
+  at: Place,
+  onDamaged: OnDamaged,
+): readonly ObjectLine[] => {
+  const text = bytes && textOfLine(bytes)
+  if (text === '') return []
+  const { records, lost } = text === undefined ? { records: [], lost: size } : recordsIn(text, isRecord)
+  if (lost > 0) onDamaged(at.line, lost)
+  const first = numberAt(at)
+  at.extra += Math.max(0, records.length - 1)
+  return records.map((record, index) => ({ number: first + index, ended: true, ...record }))
+}
+
 /** The objects in some lines. `at` is the place of the line that is read. */
 function* objectsIn(
   lines: Iterable<Line>,
-  { parse }: LineForm,
-  onMalformed: (line: number) => void,
+  { parse, isRecord }: LineForm,
+  onDamaged: OnDamaged,
   at: Place,
 ): Generator<ObjectLine> {
-  for (const { bytes, size, ended } of lines) {
+  for (const line of lines) {
+    const { bytes, ended } = line
     const parsed = bytes && parse(bytes)
-    if (parsed) yield { number: at.line, offset: at.offset, size, ended, ...parsed }
-    else if (ended && bytes?.toString('utf8').trim() !== '') onMalformed(at.line)
+    if (parsed) yield { number: numberAt(at), ended, ...parsed }
+    else if (ended) yield* damagedLine(line, isRecord, at, onDamaged)
   }
 }
 
 /**
  * The JSON objects in the first `size` bytes of a JSON Lines file, which may be compressed (`.zst`), from the place `at` on, in parts
- * each of which has to be read before the next one. Blank lines are skipped. `onMalformed` is called with the number of a line that is
- * not one object or too long, and of the line where compressed data are damaged; not for a last line without a newline, which is
- * still being written.
+ * each of which has to be read before the next one. Blank lines are skipped. Of a line that is not one object the records in it are taken.
+ * `onDamaged` is called for each line of which something is lost, also for one that is too long, and where compressed data are damaged; not for a
+ * last line without a newline, which is still being written.
  */
 export const linesInParts = (form: LineForm) =>
   async function* (
     path: string,
     size: number,
-    onMalformed: (line: number) => void,
+    onDamaged: OnDamaged,
     at = beginning(),
   ): AsyncGenerator<Iterable<ObjectLine>> {
-    let damaged = false
-    const chunks = chunksOf(path, size, () => (damaged = true), at.offset)
+    let isCutOff = false
+    const chunks = chunksOf(path, size, () => (isCutOff = true), at.offset)
     const splitter = newSplitter(at, form)
     // Not the lines themselves: an asynchronous generator waits several times for each.
-    for await (const chunk of chunks) yield objectsIn(splitter.linesOf(chunk), form, onMalformed, at)
-    yield objectsIn(splitter.rest(), form, onMalformed, at)
-    if (damaged) onMalformed(at.line)
+    for await (const chunk of chunks) yield objectsIn(splitter.linesOf(chunk), form, onDamaged, at)
+    yield objectsIn(splitter.rest(), form, onDamaged, at)
+    if (isCutOff) onDamaged(at.line, 0)
   }
 
-/** Reads lines that are parsed as a whole, in parts. */
-export const objectLinesInParts = linesInParts(wholeLines)
+/** Reads lines that are parsed as a whole, in parts; `isRecord` as in `LineForm`. */
+export const objectLinesInParts = (isRecord: LineForm['isRecord']) => linesInParts(wholeLines(isRecord))
 
 /** Reads lines that are parsed as a whole, one by one (`linesInParts`). */
 export async function* objectLines(
   path: string,
   size: number,
-  onMalformed: (line: number) => void,
+  isRecord: LineForm['isRecord'],
+  onDamaged: OnDamaged = () => {},
 ): AsyncGenerator<ObjectLine> {
-  for await (const part of objectLinesInParts(path, size, onMalformed)) yield* part
+  for await (const part of objectLinesInParts(isRecord)(path, size, onDamaged)) yield* part
 }
-
-/** Parses a line as a whole. */
-export const { parse: parseLine } = wholeLines

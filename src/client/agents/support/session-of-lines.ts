@@ -4,15 +4,10 @@ import { type Content, contentOf } from './content.ts'
 import type { ReadSessionFile } from './files.ts'
 import { newKeptLines } from './kept-lines.ts'
 import type { LineParser } from './line-parser.ts'
-import { beginning, type ObjectLine, objectLinesInParts, type Place } from './lines.ts'
+import { beginning, numberAt, type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from './lines.ts'
 
 /** The lines of a file from the place `at` on, which moves with them, in parts (`linesInParts`). */
-type ReadLines = (
-  path: string,
-  size: number,
-  onMalformed: (line: number) => void,
-  at: Place,
-) => AsyncIterable<Iterable<ObjectLine>>
+type ReadLines = (path: string, size: number, onDamaged: OnDamaged, at: Place) => AsyncIterable<Iterable<ObjectLine>>
 
 type Source<State> = {
   readonly path: string
@@ -31,9 +26,12 @@ type Live<State> = {
   readonly externalId: string
 }
 
+/** A line, and how many of its bytes are lost (`OnDamaged`). */
+type Damage = { readonly line: number; readonly lost: number }
+
 /** The result of a first reading of some lines. `kept` are these lines, if they are few. */
 type Ahead = {
-  readonly malformed: readonly number[]
+  readonly damaged: readonly Damage[]
   readonly objects: number
   /** Whether the parser understands any of them. */
   readonly isUnderstood: boolean
@@ -48,10 +46,10 @@ const readAhead = async <State>(
   ahead: State,
   at: Place,
 ): Promise<Ahead> => {
-  const malformed: number[] = []
+  const damaged: Damage[] = []
   const keeping = newKeptLines(parser.keep)
   let [objects, isUnderstood, isTorn] = [0, false, false]
-  for await (const part of lines(path, size, (line) => void malformed.push(line), at))
+  for await (const part of lines(path, size, (line, lost) => void damaged.push({ line, lost }), at))
     for (const line of part) {
       objects++
       isUnderstood ||= parser.understands(line.json)
@@ -59,7 +57,7 @@ const readAhead = async <State>(
       parser.step(ahead, line)
       keeping.add(line)
     }
-  return { malformed, objects, isUnderstood, isTorn, kept: keeping.all() }
+  return { damaged, objects, isUnderstood, isTorn, kept: keeping.all() }
 }
 
 /** The messages of a session, which `make` reads again for each call, unless they are few enough to be kept until the next one. */
@@ -91,10 +89,10 @@ const wholeSession = async <State>(
   const place = beginning()
   const ahead = await parser.start({ path, size, ahead: undefined })
   const read = await readAhead(source, ahead, place)
-  const { malformed, objects, isUnderstood, isTorn } = read
+  const { damaged, objects, isUnderstood, isTorn } = read
   let { kept } = read
   const described = await parser.describe(ahead, path)
-  for (const line of malformed) onMalformed(line)
+  for (const { line, lost } of damaged) onMalformed(line, lost)
   let reached: State | undefined
   const isKept = kept !== undefined
   const make = async function* () {
@@ -110,8 +108,8 @@ const wholeSession = async <State>(
       : undefined
   return {
     ...described,
-    skippedLines: malformed.length,
-    ...(isUnderstood || objects === 0 ? {} : { unknownLines: objects + malformed.length }),
+    skippedLines: damaged.length,
+    ...(isUnderstood || objects === 0 ? {} : { unknownLines: objects + damaged.length }),
     isKept,
     messages: messagesOf(isKept, make),
     live,
@@ -128,15 +126,15 @@ const addedSession = async <State>(
   const { path, parser } = source
   const { ahead, state } = before
   const place = { ...before.place }
-  const { malformed, isTorn, kept } = await readAhead(source, ahead, place)
+  const { damaged, isTorn, kept } = await readAhead(source, ahead, place)
   const described = await parser.describe(ahead, path)
   if (!kept || isTorn || described.externalId !== before.externalId) return undefined
-  if (parser.reachesBack?.(ahead, before.place.line) === true) return undefined
-  for (const line of malformed) onMalformed(line)
+  if (parser.reachesBack?.(ahead, numberAt(before.place)) === true) return undefined
+  for (const { line, lost } of damaged) onMalformed(line, lost)
   const messages = kept.flatMap((line) => parser.step(state, line))
   return {
     ...described,
-    skippedLines: malformed.length,
+    skippedLines: damaged.length,
     isContinued: true,
     isKept: true,
     messages: async function* () {
@@ -148,7 +146,7 @@ const addedSession = async <State>(
 
 /** Reads a file of lines, whole, or only the lines that were added since an earlier reading. */
 export const sessionOfLines =
-  <State>(parser: LineParser<State>, lines: ReadLines = objectLinesInParts): ReadSessionFile =>
+  <State>(parser: LineParser<State>, lines: ReadLines = objectLinesInParts(parser.understands)): ReadSessionFile =>
   async (path, { size, onMalformed, goOn }): Promise<Session> => {
     const source = { path, size, parser, lines }
     if (!goOn || isZstd(path)) return wholeSession(source, undefined, onMalformed)

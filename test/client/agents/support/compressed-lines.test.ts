@@ -20,7 +20,12 @@ const write = (content: Buffer | string): string => {
 const read = async (content: Buffer | string) => {
   const malformed: number[] = []
   const lines = await Array.fromAsync(
-    objectLines(write(content), Buffer.byteLength(content), (line) => malformed.push(line)),
+    objectLines(
+      write(content),
+      Buffer.byteLength(content),
+      () => false,
+      (line) => malformed.push(line),
+    ),
   )
   return { numbers: lines.map(({ number }) => number), malformed }
 }
@@ -52,7 +57,7 @@ test('a file that was never compressed is one malformed line', async () => {
 })
 
 test('a missing file is an error, not a malformed line', async () => {
-  const reading = Array.fromAsync(objectLines(join(path, 'none.jsonl.zst'), 9, () => assert.unreachable()))
+  const reading = Array.fromAsync(objectLines(join(path, 'none.jsonl.zst'), 9, () => false, assert.unreachable))
   assert.is((await reading.catch((error: NodeJS.ErrnoException) => error.code)) as unknown, 'ENOENT')
 })
 

@@ -94,8 +94,8 @@ test('a malformed line is reported on stderr with its file and line', async (con
   const file = writeSession(context.home, 's-1.jsonl', [userLine('u-1', 'a'), '{"cut":'])
   const { code, out, err } = await run(context, 'sync', '--strict', file)
   assert.is(code, 1)
-  assert.is(err, `${file}:2: not one JSON object: line skipped\n`)
-  assert.match(out, /synced 1 session: 1 message \(1 new\), 1 line skipped\n$/)
+  assert.is(err, `${file}:2: not one JSON object: 7 bytes left out\n`)
+  assert.match(out, /synced 1 session: 1 message \(1 new\), 1 line skipped \(7 bytes\)\n$/)
 })
 
 test('wrong usage of sync and login exits with 2, and --help exits with 0', async (context) => {

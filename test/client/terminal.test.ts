@@ -21,8 +21,8 @@ else
     assert.is(code, 0)
     assert.match(output, /\d %  [\d,]+ messages/)
     const shown = screenOf(output, 40).join('').replaceAll(' ', '')
-    const summary = `read them at ${context.server.url}/@user-1 synced 1 session: 900 messages (900 new), 1 line skipped`
-    assert.is(shown, `${file}:1: not one JSON object: line skipped${summary}`.replaceAll(' ', ''))
+    const summary = `read them at ${context.server.url}/@user-1 synced 1 session: 900 messages (900 new), 1 line skipped (7 bytes)`
+    assert.is(shown, `${file}:1: not one JSON object: 7 bytes left out${summary}`.replaceAll(' ', ''))
   })
 
 test.run()

@@ -24,7 +24,9 @@ export type Summary = Tally & {
   readonly excluded: number
   readonly held: number
   readonly failed: number
+  /** Of how many lines something was not read, and how many bytes, as far as that is known. */
   readonly skippedLines: number
+  readonly skippedBytes: number
   readonly leftOutMessages: number
   /** How many secrets were taken out of what was sent. */
   readonly redacted: number
@@ -90,6 +92,8 @@ export type SyncEvent =
         | 'secret_in_history'
         | 'state_failed'
       readonly line?: number
+      /** How many bytes of the line are left out, if that is known. */
+      readonly bytes?: number
       readonly externalId?: string
       /** The title of the session, if it is known. */
       readonly title?: string

@@ -1,7 +1,15 @@
 import type { FileStatus, Reporter, Summary } from './events.ts'
 
 type Counts = Record<
-  FileStatus | 'messages' | 'new' | 'updated' | 'skippedLines' | 'leftOutMessages' | 'redacted' | 'exposed',
+  | FileStatus
+  | 'messages'
+  | 'new'
+  | 'updated'
+  | 'skippedLines'
+  | 'skippedBytes'
+  | 'leftOutMessages'
+  | 'redacted'
+  | 'exposed',
   number
 >
 
@@ -12,13 +20,24 @@ type Counts = Record<
 export const newRunSoFar = (report: Reporter) => {
   const counts: Counts = {
     ...{ synced: 0, unchanged: 0, empty: 0, deleted: 0, excluded: 0, held: 0, failed: 0 },
-    ...{ messages: 0, new: 0, updated: 0, skippedLines: 0, leftOutMessages: 0, redacted: 0, exposed: 0 },
+    ...{
+      messages: 0,
+      new: 0,
+      updated: 0,
+      skippedLines: 0,
+      skippedBytes: 0,
+      leftOutMessages: 0,
+      redacted: 0,
+      exposed: 0,
+    },
   }
   const counted: Reporter = (event) => {
     if (event.type === 'progress') counts.messages += event.messages
     else if (event.type === 'redaction') counts.redacted++
-    else if (event.type === 'problem' && event.kind === 'line_skipped') counts.skippedLines++
-    else if (event.type === 'problem' && event.kind === 'message_left_out') counts.leftOutMessages++
+    else if (event.type === 'problem' && event.kind === 'line_skipped') {
+      counts.skippedLines++
+      counts.skippedBytes += event.bytes ?? 0
+    } else if (event.type === 'problem' && event.kind === 'message_left_out') counts.leftOutMessages++
     else if (event.type === 'problem' && event.kind === 'secret_in_history') counts.exposed++
     else if (event.type === 'session') {
       counts[event.status]++

@@ -12,6 +12,11 @@ export const tallyText = ({ messages, new: created, updated }: Tally): string =>
   return `${countOf(messages, 'message')}${known && ` (${known})`}`
 }
 
+const skippedText = ({ skippedLines, skippedBytes }: Summary): string => {
+  const lines = `${countOf(skippedLines, 'line')} skipped`
+  return skippedBytes === 0 ? lines : `${lines} (${countOf(skippedBytes, 'byte')})`
+}
+
 const describeRest = (summary: Summary): string =>
   [
     summary.unchanged > 0 && `${countOf(summary.unchanged, 'session')} unchanged`,
@@ -24,7 +29,7 @@ const describeRest = (summary: Summary): string =>
     summary.leftOutMessages > 0 && `${countOf(summary.leftOutMessages, 'message')} left out`,
     summary.redacted > 0 && `${countOf(summary.redacted, 'secret')} taken out`,
     summary.exposed > 0 && `${countOf(summary.exposed, 'session')} with a secret in its history`,
-    summary.skippedLines > 0 && `${countOf(summary.skippedLines, 'line')} skipped`,
+    summary.skippedLines > 0 && skippedText(summary),
   ]
     .filter(Boolean)
     .join(', ')

@@ -52,8 +52,11 @@ const redactionNotice = (redactions: readonly Redaction[]): string => {
   return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
+/** The lines that are not one JSON object, with how many bytes of each are lost, if that is known. */
+type Malformed = ReadonlyMap<number, number | undefined>
+
 type Reading = ReadResult & {
-  readonly malformed: readonly number[]
+  readonly malformed: Malformed
   readonly redactions: readonly Redaction[]
   /** Whether added lines show a secret that may also occur in the part that was not read. */
   readonly hasNew: () => boolean
@@ -64,9 +67,9 @@ const read = async (
   { stored }: SessionRun,
   before: LiveSession | undefined,
 ): Promise<Reading> => {
-  const malformed: number[] = []
+  const malformed = new Map<number, number | undefined>()
   const goOn = live && { from: before?.reading }
-  const found = await stored.read({ onMalformed: (line) => void malformed.push(line), goOn })
+  const found = await stored.read({ onMalformed: (line, lost) => void malformed.set(line, lost), goOn })
   const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined
@@ -93,9 +96,12 @@ export const wasRedacted = (states: SessionStates, session: SessionKey): boolean
   return sent?.sentFrom === undefined ? undefined : sent.files.get(sent.sentFrom)?.includes(REDACTED)
 }
 
+const lossText = (bytes: number | undefined): string =>
+  `not one JSON object: ${bytes === undefined ? 'left out' : `${countOf(bytes, 'byte')} left out`}`
+
 /** The unreadable lines that were not reported to the user before. */
-const newLines = (session: SessionRun, { externalId }: Session, malformed: readonly number[]): readonly number[] => {
-  const lines = new Map(malformed.map((line) => [`${externalId} line ${line}`, line]))
+const newLines = (session: SessionRun, { externalId }: Session, malformed: Malformed): readonly number[] => {
+  const lines = new Map(malformed.keys().map((line) => [`${externalId} line ${line}`, line]))
   return session.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
@@ -134,8 +140,12 @@ export const readSession = async (
   const { session: found, malformed } = reading
   const lines = newLines(session, found, malformed)
   counts.skippedLines += lines.length
-  for (const line of lines)
-    report({ type: 'problem', kind: 'line_skipped', file, line, message: 'not one JSON object: line skipped' })
+  for (const line of lines) {
+    const bytes = malformed.get(line)
+    counts.skippedBytes += bytes ?? 0
+    const known = bytes === undefined ? {} : { bytes }
+    report({ type: 'problem', kind: 'line_skipped', file, line, ...known, message: lossText(bytes) })
+  }
   const redactions = newRedactions(session, found, reading.redactions)
   reportUnknown(session, found)
   counts.redacted += redactions.length

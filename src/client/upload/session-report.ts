@@ -7,6 +7,8 @@ export type FileCounts = {
   updated: number
   leftOut: number
   skippedLines: number
+  /** How many bytes of lines were not read, as far as that is known. */
+  skippedBytes: number
   /** How many sessions have no line that is understood. */
   notUnderstood: number
   redacted: number
@@ -20,6 +22,7 @@ export const newFileCounts = (): FileCounts => ({
   updated: 0,
   leftOut: 0,
   skippedLines: 0,
+  skippedBytes: 0,
   notUnderstood: 0,
   redacted: 0,
   exposed: 0,

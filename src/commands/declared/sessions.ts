@@ -67,7 +67,8 @@ With --json, stdout holds one JSON document per line:
   {"type":"connection","state","message"}
       state: out of reach, busy, silent, back; replaced: the service was restored from a backup,
       or is another one, and gets again what it lacks
-  {"type":"problem","kind","file","line"?,"externalId"?,"title"?,"message"}
+  {"type":"problem","kind","file","line"?,"bytes"?,"externalId"?,"title"?,"message"}
+      bytes: how many bytes of the line are left out
       kind: line_skipped, none_understood, message_left_out, session_failed, unreadable,
       secret_in_history, state_failed (with --watch: the file cannot be written; uploads wait)
   {"type":"notice","file","externalId"?,"title"?,"message"}
@@ -84,8 +85,8 @@ With --json, stdout holds one JSON document per line:
   {"type":"stopping","message"}
       the run was interrupted, and waits for requests in flight
   {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
-   "messages","new","updated","skippedLines","leftOutMessages","redacted","exposed",
-   "stopped"?,"exitCode"}
+   "messages","new","updated","skippedLines","skippedBytes","leftOutMessages","redacted",
+   "exposed","stopped"?,"exitCode"}
       the last one
   with --watch there is no summary, but
   {"type":"watching","sessions","folders"}        everything found at first has been uploaded

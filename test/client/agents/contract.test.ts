@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Agent, StoredSession } from '../../../src/client/agents/agent.ts'
+import type { Agent, SessionMessage, StoredSession } from '../../../src/client/agents/agent.ts'
 import { agents } from '../../../src/client/agents/index.ts'
 import { isExternalId } from '../../../src/client/agents/support/external-ids.ts'
 import { inParts, readFrom } from '../support/added-lines.ts'
@@ -103,8 +103,9 @@ const storedIn = async (agent: Agent, path: string): Promise<StoredSession> => {
   return stored!
 }
 const read = async (stored: StoredSession) => {
-  const session = await stored.read({ onMalformed: () => {} })
-  return { session, messages: await Array.fromAsync(session.messages()) }
+  const damaged: (readonly [number, number | undefined])[] = []
+  const session = await stored.read({ onMalformed: (line, lost) => void damaged.push([line, lost]) })
+  return { session, damaged, messages: await Array.fromAsync(session.messages()) }
 }
 
 test('each agent has samples for these tests, unless its sessions are not lines', () => {
@@ -122,7 +123,10 @@ for (const agent of agents) {
     assert.is(messages.length, lines.length)
   })
 
-  const mixed = fc.array(fc.oneof(fc.constantFrom(...head, ...lines), fc.json(), fc.string()), { maxLength: 12 })
+  const whole = fc.constantFrom(...head, ...lines)
+  /** The beginning of a line, and another one on the same line. */
+  const spliced = fc.tuple(whole, fc.nat(), whole).map(([one, cut, two]) => one.slice(0, cut % (one.length + 1)) + two)
+  const mixed = fc.array(fc.oneof(whole, spliced, fc.json(), fc.string()), { maxLength: 12 })
 
   test(`${agent.name}: for any content, ids are valid and distinct, and lines appended during a read are left for the next one`, () =>
     fc.assert(
@@ -185,6 +189,24 @@ for (const agent of agents) {
     assert.not(later.isContinued)
     assert.equal(later.messages, whole.messages)
     assert.ok([...later.messages.values()].some((message) => JSON.stringify(message).includes('SPOK')))
+  })
+
+  test(`${agent.name}: of a damaged line only what is damaged is lost, and that is told in bytes`, async () => {
+    const [one = '', two = '', ...more] = lines
+    const shown = ({ messages }: { readonly messages: readonly SessionMessage[] }) =>
+      messages.map(({ externalId, parts }) => JSON.stringify([externalId, parts]))
+    const all = await read(await storedIn(agent, write(name, [...head, one, two, ...more])))
+    const without = await read(await storedIn(agent, write(name, [...head, two, ...more])))
+    const line = head.length + 1
+    const readWith = async (damaged: string) => read(await storedIn(agent, write(name, [...head, damaged, ...more])))
+    const joined = await readWith(one + two)
+    assert.equal([joined.messages, joined.damaged], [all.messages, []])
+    for (const cut of [1, one.length >> 1, one.length - 1]) {
+      const found = await readWith(one.slice(0, cut) + two)
+      assert.equal([shown(found), found.damaged], [shown(without), [[line, cut]]], `cut at ${cut}`)
+    }
+    const amid = await readWith(`\0\0${one}, ${two}]`)
+    assert.equal([amid.messages, amid.damaged], [all.messages, [[line, 4]]])
   })
 
   test(`${agent.name}: removing a line does not change the ids of other messages`, async () => {

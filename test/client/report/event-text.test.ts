@@ -21,7 +21,7 @@ const summary = (more: Partial<Summary> = {}): Summary => ({
   type: 'summary',
   dryRun: false,
   ...nothing,
-  ...{ redacted: 0, exposed: 0, skippedLines: 0, leftOutMessages: 0, exitCode: 0 },
+  ...{ redacted: 0, exposed: 0, skippedLines: 0, skippedBytes: 0, leftOutMessages: 0, exitCode: 0 },
   ...more,
 })
 const session: SessionEvent = {
@@ -31,7 +31,7 @@ const session: SessionEvent = {
 const start: SyncEvent = { type: 'start', server: 'http://h', namespace: 'ada', files: 1, bytes: 1 }
 const badLine = (line: number): SyncEvent => ({
   ...{ type: 'problem', kind: 'line_skipped', file: '/s/a.jsonl', line },
-  message: 'not one JSON object: line skipped',
+  message: 'not one JSON object: 7 bytes left out',
 })
 
 const told = (events: readonly SyncEvent[], dryRun = false) => {
@@ -44,7 +44,7 @@ test('of 20,000 malformed lines three are reported, with the number of the other
   const lines = Array.from({ length: 20_000 }, (_, i) => badLine(i + 1))
   const { notices } = told([start, ...lines, summary({ skippedLines: 20_000 })])
   assert.equal(notices, [
-    ...[1, 2, 3].map((line) => `/s/a.jsonl:${line}: not one JSON object: line skipped`),
+    ...[1, 2, 3].map((line) => `/s/a.jsonl:${line}: not one JSON object: 7 bytes left out`),
     '... and 19,997 more lines skipped; --json names each',
   ])
 })

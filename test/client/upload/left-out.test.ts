@@ -13,7 +13,7 @@ const first = [userLine('u-1', 'hello'), answerLine('a-1', 'm-1', [text('hi')])]
 const nameless = [userLine('u-1', 'hello', { sessionId: undefined })]
 
 test('a malformed line is reported with file and line, and nothing else is lost', async ({ world }) => {
-  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`, first[1]!])
+  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}{"cut":`, userLine('u-2', 'more')])
   const { summary, events } = await world.sync()
   const [problem] = events.filter(({ type }) => type === 'problem')
   assert.equal(problem, {
@@ -21,10 +21,11 @@ test('a malformed line is reported with file and line, and nothing else is lost'
     kind: 'line_skipped',
     file: path,
     line: 2,
-    message: 'not one JSON object: line skipped',
+    bytes: 7,
+    message: 'not one JSON object: 7 bytes left out',
     title: 'hello',
   })
-  assert.equal([summary.messages, summary.skippedLines, summary.exitCode], [2, 1, 0])
+  assert.equal([summary.messages, summary.skippedLines, summary.skippedBytes, summary.exitCode], [3, 1, 7, 0])
   assert.is((await world.sync({ force: true, strict: true })).summary.exitCode, 1)
 })
 
@@ -57,10 +58,8 @@ test('a session without any readable line is reported once, with its path, and r
   )
 })
 
-test('a line that holds two objects is reported once: later runs succeed until another line is lost', async ({
-  world,
-}) => {
-  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}${first[0]}`])
+test('a damaged line is reported once: later runs succeed until another line is lost', async ({ world }) => {
+  const path = writeSession(world.sessions, 's-1.jsonl', [first[0]!, `${first[1]}]`])
   const told = async (options = {}) => {
     const { summary, events } = await world.sync(options)
     const lines = events.flatMap((event) => (event.type === 'problem' ? [event.line] : []))

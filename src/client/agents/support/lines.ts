@@ -168,8 +168,8 @@ export async function* textLines(path: string, size: number): AsyncGenerator<str
   yield* textsOf(splitter.rest())
 }
 
-/** Called with the number of a damaged line, and how many of its bytes belong to no record; 0 if that is not known. */
-export type OnDamaged = (line: number, lost: number) => void
+/** Called with the number of a damaged line, and how many of its bytes belong to no record, if that is known. */
+export type OnDamaged = (line: number, lost?: number) => void
 
 /** The records in a line that is not one object, which moves `at` by those that are more than one. Blank lines have none. */
 const damagedLine = (
@@ -221,7 +221,7 @@ export const linesInParts = (form: LineForm) =>
     // Not the lines themselves: an asynchronous generator waits several times for each.
     for await (const chunk of chunks) yield objectsIn(splitter.linesOf(chunk), form, onDamaged, at)
     yield objectsIn(splitter.rest(), form, onDamaged, at)
-    if (isCutOff) onDamaged(at.line, 0)
+    if (isCutOff) onDamaged(at.line)
   }
 
 /** Reads lines that are parsed as a whole, in parts; `isRecord` as in `LineForm`. */

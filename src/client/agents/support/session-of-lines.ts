@@ -27,7 +27,7 @@ type Live<State> = {
 }
 
 /** A line, and how many of its bytes are lost (`OnDamaged`). */
-type Damage = { readonly line: number; readonly lost: number }
+type Damage = { readonly line: number; readonly lost: number | undefined }
 
 /** The result of a first reading of some lines. `kept` are these lines, if they are few. */
 type Ahead = {

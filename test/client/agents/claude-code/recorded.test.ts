@@ -20,7 +20,11 @@ if (!data) test.skip('no recorded sessions beside the repository')
 const picked = (expected: Expected, keys: readonly string[]) =>
   Object.fromEntries(keys.map((key) => [key, expected[key as keyof Expected]]))
 
-for (const [file, expected] of data ? expectedCounts(data, 'claude') : []) {
+/** In one file an answer and a summary are on one line, which the shared data count as lost. */
+const TWO_ON_A_LINE = 'claude-code/130d7b7e-5801-4345-9bd6-f32fd9b8429b.jsonl'
+
+for (const [file, counted] of data ? expectedCounts(data, 'claude') : []) {
+  const expected = file === TWO_ON_A_LINE ? { ...counted, unparsedLines: 0 } : counted
   test(`${file} gives the expected counts`, async () => {
     const { session, messages } = await readSession(join(data!, file))
     const counts = countsOf(session, messages)

@@ -4,7 +4,7 @@ import { type Json, parseObject, textOf } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
 import { activityIn } from './content.ts'
 import { findSession } from './files.ts'
-import { payloadOf } from './messages.ts'
+import { isRolloutLine, payloadOf } from './messages.ts'
 
 /** The call that started a sub-agent, and the text of its task, unless that is encrypted. */
 export type Spawn = { readonly callId: string; readonly task: string | undefined }
@@ -36,7 +36,7 @@ const noteLine = (payload: Json, tasks: Map<string, string | undefined>, spawns:
 
 const readSpawns = async (path: string, size: number): Promise<Spawns> => {
   const [tasks, spawns] = [new Map<string, string | undefined>(), new Map<string, Spawn>()]
-  for await (const { json } of objectLines(path, size, () => {})) noteLine(payloadOf(json), tasks, spawns)
+  for await (const { json } of objectLines(path, size, isRolloutLine)) noteLine(payloadOf(json), tasks, spawns)
   return spawns
 }
 

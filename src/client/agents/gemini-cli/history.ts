@@ -59,6 +59,10 @@ export const metadataOf = ({ json, number }: ObjectLine): Json | undefined => {
 export const isRecord = ({ id, sessionId, messages, $set, $rewindTo: target }: Json): boolean =>
   [id, sessionId, target].some((value) => typeof value === 'string') || Array.isArray(messages) || isObject($set)
 
+/** Whether an object in a damaged line is a record, and not one of the calls of a message, which have ids, too. */
+export const isWholeRecord = (json: Json): boolean =>
+  isRecord(json) && (typeof json['id'] !== 'string' || typeof json['type'] === 'string')
+
 /** The list of messages with which a record states the session anew; undefined for other records. */
 const replacementIn = (line: ObjectLine): readonly unknown[] | undefined => {
   const messages = metadataOf(line)?.['messages']

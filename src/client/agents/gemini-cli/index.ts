@@ -9,7 +9,16 @@ import { type Described, type LineParser, noMessages, type Start } from '../supp
 import { type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { mostFrequent, titleOf, titleOfPrompt, traceFieldsOf } from '../support/trace-fields.ts'
-import { applyLine, type History, isRecord, metadataOf, newHistory, type Note, summaryOf } from './history.ts'
+import {
+  applyLine,
+  type History,
+  isRecord,
+  isWholeRecord,
+  metadataOf,
+  newHistory,
+  type Note,
+  summaryOf,
+} from './history.ts'
 import { draftOf, messagesOf } from './messages.ts'
 import { parentCallOf, parentOf } from './parents.ts'
 
@@ -87,10 +96,6 @@ const parser: LineParser<State> = {
 }
 
 const MAX_DOCUMENT = 32 << 20
-
-/** Not one of the calls of a message, which have ids, too. */
-const isWholeRecord = (json: Json): boolean =>
-  isRecord(json) && (typeof json['id'] !== 'string' || typeof json['type'] === 'string')
 
 const recordsInParts = objectLinesInParts(isWholeRecord)
 

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
 import { type Json, objectsIn } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
+import { isWholeRecord } from './history.ts'
 
 /** The id of the session that started the sub-agent whose session the file holds: the file is in its folder (README, rule 8). */
 const parentIdOf = (path: string): string | undefined => {
@@ -37,7 +38,7 @@ const search = async (path: string, file: string): Promise<void> => {
   const { size, mtimeMs } = await stat(file)
   const stamp = `${file} ${size} ${mtimeMs}`
   if (without.get(path) === stamp) return
-  for await (const { json } of objectLines(file, size, () => {})) {
+  for await (const { json } of objectLines(file, size, isWholeRecord)) {
     const id = callIn(json, basename(path, '.jsonl'))
     if (id === undefined) continue
     found.set(path, id)

@@ -1,16 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('what pages load')
-const database = await freshDatabase()
-const { app, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { app } = node
 
 const addresses = async (): Promise<readonly string[]> => {
   const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } })

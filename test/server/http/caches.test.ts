@@ -1,23 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('what caches may keep')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node, openNode } = await openWorld(test)
+const { app } = node
 
-const { data } = await call('POST', '/v1/session', { body: { deviceId: 'ada' } })
-const { token, namespaceSlug: slug } = (data as { session: NewSession }).session
-await call('PUT', '/v1/traces/open', { token, body: { visibility: 'public' } })
+const { token, namespaceSlug: slug, headers: bearer, newTrace } = await signIn(node, 'ada')
+await newTrace({ visibility: 'public' }, [], 'open')
 
 const get = async (url: string, headers: Record<string, string> = {}) => (await app.inject({ url, headers })).headers
-const bearer = { authorization: `Bearer ${token}` }
 const cookie = { cookie: `tracebook=${token}` }
 
 test('no cache may keep an answer with a token', async () => {
@@ -54,10 +46,9 @@ test('an answer without a token varies with the token', async () => {
 })
 
 test('an answer still varies with a trusted origin', async () => {
-  const { app: trusting, close } = await openApp(database.url, { env: { CORS_ORIGINS: 'https://app.example.org' } })
+  const { app: trusting } = await openNode({ env: { CORS_ORIGINS: 'https://app.example.org' } })
   const { headers } = await trusting.inject({ url: '/v1/feed', headers: { origin: 'https://app.example.org' } })
   assert.match(String(headers.vary), /origin.*authorization, cookie/i)
-  await close()
 })
 
 test.run()

@@ -2,12 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp } from '../../../src/server/service/app.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('writes from pages of other origins')
-const database = await freshDatabase()
 const endpoint = 'http://127.0.0.1:9'
 const env = {
   CODEHOST_CLIENT_ID: 'id',
@@ -16,17 +14,15 @@ const env = {
   CODEHOST_TOKEN_URL: `${endpoint}/token`,
   CODEHOST_USER_URL: `${endpoint}/user`,
 }
-const node = await openApp(database.url, { env })
-const apps: FastifyInstance[] = [node.app]
+const others: FastifyInstance[] = []
 test.after(async () => {
-  for (const app of apps.slice(1)) await app.close()
-  await node.close()
-  await database.drop()
+  for (const app of others) await app.close()
 })
+const { node } = await openWorld(test, { env })
 
 const withSettings = async (settings: Partial<typeof node.service.config>) => {
   const app = await buildApp({ ...node.service, config: { ...node.service.config, ...settings } })
-  apps.push(app)
+  others.push(app)
   return app
 }
 

@@ -2,32 +2,26 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ExplainedUnavailable, Unavailable } from '../../../src/eventstore/engine/rejected.ts'
 import { toHttpError } from '../../../src/server/http/errors.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('errors')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
+const { app, call } = node
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
-const { data } = await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })
-const { token } = (data as { session: { token: string } }).session
+const somebody = await signIn(node)
 
 test('an invalid token and a missing token have different messages', async () => {
   assert.is(
     (await call('GET', '/v1/session')).error.message,
     'The request has no token: log in, and send it as `Authorization: Bearer <token>`',
   )
-  for (const bad of ['tb_misspelt', 'x', `${token}x`]) {
+  for (const bad of ['tb_misspelt', 'x', `${somebody.token}x`]) {
     const { status, error } = await call('GET', '/v1/session', { token: bad })
     assert.equal([status, error.code], [401, 'unauthorized'])
     assert.match(error.message, /not valid: .*expired.*revoked/)
   }
-  await call('PUT', '/v1/traces/private', { token, body: {} })
+  await somebody.newTrace({}, [], 'private')
   assert.match((await call('GET', '/v1/traces/private', { token: 'tb_x' })).error.message, /not valid/)
 })
 
@@ -57,14 +51,14 @@ test('a known path answers other methods with 405, and lists those that it takes
     assert.match(error.message, new RegExp(`takes ${allow}, not ${method}`))
   }
   assert.is((await app.inject({ method: 'POST', url: '/v1/nothing' })).statusCode, 404)
-  await call('PUT', '/v1/traces/t', { token, body: {} })
-  const named = await call('PUT', '/v1/traces/t/messages/batch', { token, body: { role: 'user' } })
+  await somebody.newTrace({}, [], 't')
+  const named = await somebody.ask('PUT', '/v1/traces/t/messages/batch', { role: 'user' })
   assert.is(named.status, 200, 'a message may be called so')
   assert.is((await app.inject({ method: 'OPTIONS', url: '/v1/feed' })).statusCode, 204)
 })
 
 test('a browser gets a page for what does not exist or needs a token; programs get JSON', async () => {
-  await call('PUT', '/v1/traces/private', { token, body: {} })
+  await somebody.newTrace({}, [], 'private')
   for (const [url, status, title] of [
     ['/nothing', 404, 'Not found'],
     ['/@nobody/nothing', 404, 'Not found'],

@@ -1,17 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { tmpdir } from 'node:os'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('a disk that is nearly full')
-const database = await freshDatabase()
 let isDiskLow = false
-const { app, call, close } = await openApp(database.url, { isDiskLow: () => isDiskLow, dataDir: tmpdir() })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { isDiskLow: () => isDiskLow, dataDir: tmpdir() })
+const { app, call } = node
 
 test('refuses writes and says why, serves reads, and leaves the service ready', async () => {
   const { data } = await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })

@@ -2,29 +2,20 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { once } from 'node:events'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { callers, newTeam } from '../../access/team.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callers, openTeam } from '../../access/team.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('http/head-requests')
 
-const database = await freshDatabase()
-const app = await openApp(database.url)
-const server = await app.app.listen({ host: '127.0.0.1', port: 0 })
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-test.after(async () => {
-  agent.destroy()
-  await app.close()
-  await database.drop()
-})
+test.after(() => agent.destroy())
 
-const team = await newTeam(app, 'the-team')
-const creator = team.tokenOf('creator', 'here')
+const { app, team } = await openTeam(test)
+const server = await app.app.listen({ host: '127.0.0.1', port: 0 })
+const { creator } = team
 for (const visibility of ['private', 'public']) {
-  await app.call('PUT', `/v1/traces/${visibility}`, { token: creator, body: { visibility, title: 'A title' } })
   const message = { role: 'user', parts: [{ type: 'text', content: { text: 'some words '.repeat(20_000) } }] }
-  await app.call('PUT', `/v1/traces/${visibility}/messages/m`, { token: creator, body: message })
+  await creator.newTrace({ visibility, title: 'A title' }, [{ externalId: 'm', ...message }], visibility)
 }
 
 const pages = [

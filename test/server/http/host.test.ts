@@ -6,18 +6,14 @@ import * as assert from 'uvu/assert'
 import { readConfig } from '../../../src/server/config.ts'
 import { buildApp } from '../../../src/server/service/app.ts'
 import { newHostCheck } from '../../../src/server/http/host.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('the hosts that a service answers to')
-const database = await freshDatabase()
-const node = await openApp(database.url)
 const apps: FastifyInstance[] = []
 test.after(async () => {
   for (const app of apps) await app.close()
-  await node.close()
-  await database.drop()
 })
+const { node } = await openWorld(test)
 
 /** The same service with other settings, on a port of this machine. */
 const serve = async (env: Record<string, string>) => {

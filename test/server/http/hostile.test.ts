@@ -1,15 +1,12 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { bodies, cursors, limits, parameterTexts } from './support/arbitrary.ts'
 import { type Operation, readDocument } from './support/document.ts'
 
 const test = suite('random requests')
 const RUNS = 40
-const database = await freshDatabase()
 const env = {
   CODEHOST_CLIENT_ID: 'id',
   CODEHOST_CLIENT_SECRET: 'secret',
@@ -17,33 +14,23 @@ const env = {
   CODEHOST_TOKEN_URL: 'http://127.0.0.1:9/token',
   CODEHOST_USER_URL: 'http://127.0.0.1:9/user',
 }
-const { app, call, close } = await openApp(database.url, { env })
+const { node } = await openWorld(test, { env })
+const { app } = node
 const { document, operations } = await readDocument(app)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
 
-const start = async () =>
-  ((await call('POST', '/v1/session', { body: { deviceId: 'somebody' } })).data as { session: NewSession }).session
-let session = await start()
+let user = await signIn(node, 'somebody')
 
 /** Something to find, whatever was deleted before; a session too. */
 const furnish = async () => {
-  if ((await call('GET', '/v1/user', { token: session.token })).status === 401) session = await start()
-  const { token } = session
-  await call('POST', '/v1/namespaces', { token, body: { slug: 'team', displayName: 'Team' } })
-  await call('PUT', '/v1/traces/trace', { token, body: { visibility: 'public' } })
+  if ((await user.ask('GET', '/v1/user')).status === 401) user = await signIn(node, 'somebody')
+  await user.ask('POST', '/v1/namespaces', { slug: 'team', displayName: 'Team' })
+  await user.ask('PUT', '/v1/traces/trace', { visibility: 'public' })
 }
 
 /** The key in the cursors of a trace's messages that names their list, so that others can be made that are taken for its own. */
 const listKey = async () => {
-  const { token } = session
-  for (const name of ['one', 'two']) {
-    await call('PUT', `/v1/traces/trace/messages/${name}`, { token, body: { role: 'user' } })
-  }
-  const { data } = await call('GET', '/v1/traces/trace/messages?limit=1', { token })
-  const { nextCursor } = data as { nextCursor: string }
+  for (const name of ['one', 'two']) await user.ask('PUT', `/v1/traces/trace/messages/${name}`, { role: 'user' })
+  const { nextCursor } = await user.send<{ nextCursor: string }>('GET', '/v1/traces/trace/messages?limit=1')
   return (JSON.parse(Buffer.from(nextCursor, 'base64url').toString()) as string[])[3]!
 }
 
@@ -52,8 +39,8 @@ const requestOf = ({ path, parameters, body }: Operation) => {
     slug: 'team',
     externalId: 'trace',
     messageExternalId: 'message',
-    userId: session.userId,
-    id: session.id,
+    userId: user.userId,
+    id: user.id,
     limit: '5',
     includeParts: 'true',
   }
@@ -78,7 +65,7 @@ for (const operation of operations) {
     await furnish()
     const property = fc.asyncProperty(requestOf(operation), async ({ url, type, sent, signedIn }) => {
       const headers = {
-        ...(signedIn ? { authorization: `Bearer ${session.token}` } : {}),
+        ...(signedIn ? { authorization: `Bearer ${user.token}` } : {}),
         ...(sent === undefined || type === '' ? {} : { 'content-type': type }),
       }
       const answer = await app.inject({ method, url, headers, ...(sent === undefined ? {} : { payload: sent }) })
@@ -100,7 +87,7 @@ for (const { method, path, parameters } of operations) {
   if (!parameters.some(({ name }) => name === 'cursor')) continue
   test(`${method} ${path} answers any cursor and limit as the document says`, async () => {
     await furnish()
-    const { token } = session
+    const { token } = user
     const filled = path.replace('{externalId}', 'trace').replace('{slug}', 'team')
     const key = await listKey()
     const asked = fc.record({ cursor: cursors, limit: fc.option(limits, { nil: undefined }) })
@@ -132,14 +119,11 @@ test('this test notices an answer that is not as the document says', () => {
 test('and the read models have applied everything', async () => {
   const { statusCode, body } = await app.inject('/health/ready')
   assert.is(statusCode, 200, body)
-  const [{ token }, path] = [await start(), '/v1/traces/after/messages']
-  await call('PUT', '/v1/traces/after', { token, body: {} })
-  assert.is((await call('PUT', `${path}/m`, { token, body: { role: 'user' } })).status, 200)
-  const { data } = await call('GET', path, { token })
-  assert.equal(
-    (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId),
-    ['m'],
-  )
+  const after = await signIn(node, 'somebody')
+  const { url } = await after.newTrace()
+  await after.send('PUT', `${url}/messages/m`, { role: 'user' })
+  const { messages } = await after.send<{ messages: { externalId: string }[] }>('GET', `${url}/messages`)
+  assert.equal(messages.map(({ externalId }) => externalId), ['m']) // prettier-ignore
 })
 
 test.run()

@@ -3,24 +3,17 @@ import { type AddressInfo, type Socket, connect } from 'node:net'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('clients that close the connection')
-const database = await freshDatabase()
 const lines: { level: number; msg: string }[] = []
 const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-const { app, call, close } = await openApp(database.url, { logger })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { logger })
+const { app, call } = node
 await app.listen({ port: 0, host: '127.0.0.1' })
 
-const { data } = await call('POST', '/v1/session', { body: { deviceId: 'ada' } })
-const { token, namespaceSlug: slug } = (data as { session: NewSession }).session
+const { token, namespaceSlug: slug } = await signIn(node, 'ada')
 await call('PUT', '/v1/traces/long', { token, body: {} })
 for (let i = 0; i < 3; i++)
   await call('POST', '/v1/traces/long/messages/batch', {

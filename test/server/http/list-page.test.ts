@@ -1,29 +1,19 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('answers bounded in bytes')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
 
 const PAGE = 8 * 1024 * 1024
 /** 24 KiB as JSON: there is no longer title. */
 const title = '\u0001'.repeat(4_096)
 const TRACES = 380
 
-const signIn = async (deviceId: string) => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId } })
-  return (data as { session: { token: string; namespaceSlug: string } }).session
-}
-const { token, namespaceSlug: slug } = await signIn('the device of a writer')
+const { token, namespaceSlug: slug, ask, newTrace } = await signIn(node)
 const names = Array.from({ length: TRACES }, (_, i) => `trace ${i}`)
 for (const [i, name] of names.entries())
-  await call('PUT', `/v1/traces/${name}`, { token, body: { title, visibility: i % 10 === 0 ? 'private' : 'public' } })
+  await newTrace({ title, visibility: i % 10 === 0 ? 'private' : 'public' }, [], name)
 
 /** All answers of a list, each going on where the one before said. */
 const pagesOf = async (url: string, reader?: string) => {
@@ -31,8 +21,7 @@ const pagesOf = async (url: string, reader?: string) => {
   let next: string | undefined
   do {
     const cursor = next === undefined ? '' : `&cursor=${next}`
-    const headers = reader === undefined ? {} : { authorization: `Bearer ${reader}` }
-    const answer = await app.inject({ method: 'GET', url: `${url}?limit=1000${cursor}`, headers })
+    const answer = await callerOf(node, reader).get(`${url}?limit=1000${cursor}`)
     assert.is(answer.statusCode, 200)
     const { data } = answer.json()
     const entries = (data.traces ?? data.messages) as { externalId: string }[]
@@ -67,23 +56,22 @@ test('a list of traces with long titles continues at a cursor, too', async () =>
 })
 
 test('a member without a limit gets all traces', async () => {
-  const { data } = await call('GET', `/v1/namespaces/${slug}/traces`, { token })
+  const { data } = await ask('GET', `/v1/namespaces/${slug}/traces`)
   assert.is((data as { traces: unknown[] }).traces.length, TRACES)
 })
 
 test('a page of long messages continues, too, and a message longer than a page is alone on one', async () => {
   const lengths = [1_000_000, 10_000_000, 3_000_000, 3_000_000, 3_000_000, 9_000_000, 10]
   for (const [i, length] of lengths.entries())
-    await call('POST', '/v1/traces/trace%201/messages/batch', {
-      token,
-      body: { messages: [{ externalId: `m${i}`, role: 'user', order: i, textContent: 'x'.repeat(length) }] },
+    await ask('POST', '/v1/traces/trace%201/messages/batch', {
+      messages: [{ externalId: `m${i}`, role: 'user', order: i, textContent: 'x'.repeat(length) }],
     })
   const pages = await pagesOf('/v1/traces/trace%201/messages')
   assert.equal(
     pages.map((page) => page.names),
     [['m0'], ['m1'], ['m2', 'm3'], ['m4'], ['m5'], ['m6']],
   )
-  const all = await call('GET', '/v1/traces/trace%201/messages', { token })
+  const all = await ask('GET', '/v1/traces/trace%201/messages')
   assert.is((all.data as { messages: unknown[] }).messages.length, lengths.length)
 })
 

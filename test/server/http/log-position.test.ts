@@ -2,27 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addDevice } from '../../support/add-device.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { onServer } from '../../support/database.ts'
+import { type Person, openWorld, signIn } from '../../support/world.ts'
 import { png } from '../../support/pictures.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('http/log-position')
 
-const database = await freshDatabase()
-const opened = await openApp(database.url)
-const { app } = opened
-test.after(async () => {
-  await opened.close()
-  await database.drop()
-})
+const { database, node } = await openWorld(test)
+const { app } = node
 
-type Session = {
-  readonly token: string
-  readonly userId: string
-  readonly identityId: string
-  readonly namespaceSlug: string
-}
 type Sent = { readonly body?: object | Buffer; readonly params?: Readonly<Record<string, string>> }
 
 const send = async (route: string, token: string, { body, params = {} }: Sent = {}) => {
@@ -34,18 +23,13 @@ const send = async (route: string, token: string, { body, params = {} }: Sent = 
   return { status: answer.statusCode, position: answer.headers['x-log-position'], json: answer.json() }
 }
 
-const signIn = async (): Promise<Session> => {
-  const { data } = await opened.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: Session }).session
-}
-
-const invite = async ({ token, namespaceSlug }: Session) =>
-  (await send(`POST /v1/namespaces/${namespaceSlug}/invites`, token, { body: {} })).json.data.invite.code as string
+const invite = async ({ send, namespaceSlug }: Person) =>
+  (await send<{ invite: { code: string } }>('POST', `/v1/namespaces/${namespaceSlug}/invites`, {})).invite.code
 
 /** A member of the namespace of `host`. */
-const member = async (host: Session) => {
-  const guest = await signIn()
-  await send(`POST /v1/invites/${await invite(host)}/accept`, guest.token)
+const member = async (host: Person) => {
+  const guest = await signIn(node)
+  await host.admit(host.namespaceSlug, guest)
   return guest
 }
 
@@ -58,7 +42,7 @@ const trace = async (token: string) => {
 const message = { role: 'user', textContent: 'words' }
 
 /** For each route that writes: what to send it so that it answers 200. */
-const writes: Readonly<Record<string, (user: Session) => Sent | Promise<Sent>>> = {
+const writes: Readonly<Record<string, (user: Person) => Sent | Promise<Sent>>> = {
   'POST /v1/traces': () => ({ body: { externalId: randomUUID() } }),
   'PUT /v1/traces/{externalId}': () => ({ params: { externalId: randomUUID() }, body: {} }),
   'PATCH /v1/traces/{externalId}': async ({ token }) => ({ params: await trace(token), body: { title: 'T' } }),
@@ -86,7 +70,7 @@ const writes: Readonly<Record<string, (user: Session) => Sent | Promise<Sent>>> 
   'DELETE /v1/namespaces/{slug}/invites/{code}': async (user) => ({
     params: { slug: user.namespaceSlug, code: await invite(user) },
   }),
-  'POST /v1/invites/{code}/accept': async () => ({ params: { code: await invite(await signIn()) } }),
+  'POST /v1/invites/{code}/accept': async () => ({ params: { code: await invite(await signIn(node)) } }),
   'PATCH /v1/namespaces/{slug}/members/{userId}': async (user) => ({
     params: { slug: user.namespaceSlug, userId: (await member(user)).userId },
     body: { role: 'admin' },
@@ -97,7 +81,7 @@ const writes: Readonly<Record<string, (user: Session) => Sent | Promise<Sent>>> 
   'PATCH /v1/user': () => ({ body: { displayName: 'Ada' } }),
   'PATCH /v1/user/identities/{id}': ({ identityId }) => ({ params: { id: identityId }, body: { name: 'my laptop' } }),
   'DELETE /v1/user/identities/{id}': async ({ userId }) => ({
-    params: { id: await addDevice(opened, userId, randomUUID()) },
+    params: { id: await addDevice(node, userId, randomUUID()) },
   }),
 }
 
@@ -118,14 +102,14 @@ const holds = async (token: string, text: unknown) => {
 }
 
 const lastEvent = async () => {
-  const { log } = opened.service
+  const { log } = node.service
   const last = await Array.fromAsync(log.readAll({ after: 0n }))
   return last.at(-1)!
 }
 
 test('each answer to a write names its last event, and the log has it', async () => {
   assert.equal((await routesThatWrite()).sort(), Object.keys(writes).sort())
-  const user = await signIn()
+  const user = await signIn(node)
   for (const [route, sent] of Object.entries(writes)) {
     const answer = await send(route, user.token, await sent(user))
     assert.is(answer.status, 200, `${route}: ${JSON.stringify(answer.json)}`)
@@ -136,7 +120,7 @@ test('each answer to a write names its last event, and the log has it', async ()
 })
 
 test('a write that changes nothing names the last event of the state that it shows', async () => {
-  const { token, namespaceSlug: slug } = await signIn()
+  const { token, namespaceSlug: slug } = await signIn(node)
   const params = await trace(token)
   for (const [route, sent] of [
     ['POST /v1/traces/{externalId}/messages/batch', { params, body: { messages: [{ ...message, externalId: 'm' }] } }],
@@ -155,7 +139,7 @@ test('a write that changes nothing names the last event of the state that it sho
 })
 
 test('reads and refusals name no event', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(node)
   const { externalId } = await trace(token)
   for (const [route, status] of [
     [`GET /v1/traces/${externalId}`, 200],
@@ -169,7 +153,7 @@ test('reads and refusals name no event', async () => {
 })
 
 test('an erased event still counts as held', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(node)
   const { externalId } = await trace(token)
   const { position } = await send(`PATCH /v1/traces/${externalId}`, token, { body: { title: 'T' } })
   const deleted = await send(`DELETE /v1/traces/${externalId}`, token)
@@ -179,7 +163,7 @@ test('an erased event still counts as held', async () => {
 })
 
 test('an event that the log does not have at that position, and an invalid text, are not held', async () => {
-  const { token } = await signIn()
+  const { token } = await signIn(node)
   const { position, id } = await lastEvent()
   assert.is(await holds(token, `${position}.${id}`), true)
   for (const text of [

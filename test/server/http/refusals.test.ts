@@ -2,29 +2,20 @@ import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('refusals in the log')
 const lines: string[] = []
 const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-const database = await freshDatabase()
-const { call, close } = await openApp(database.url, { logger })
+const { node, openNode } = await openWorld(test, { logger })
+const { call } = node
 test.before.each(() => void (lines.length = 0))
-test.after(async () => {
-  await close()
-  await database.drop()
-})
 
-const start = async (deviceId: string) =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: NewSession }).session
-const [ada, eve] = [await start('ada'), await start('eve')]
-await call('PUT', '/v1/traces/private', { token: ada.token, body: {} })
-await call('PUT', '/v1/traces/public', { token: ada.token, body: { visibility: 'public' } })
+const [ada, eve] = [await signIn(node), await signIn(node)]
+await ada.newTrace({}, [], 'private')
+await ada.newTrace({ visibility: 'public' }, [], 'public')
 const invites = `/v1/namespaces/${ada.namespaceSlug}/invites`
-const { invite } = (await call('POST', invites, { token: ada.token, body: { email: 'a@example.org' } })).data as {
-  invite: { code: string }
-}
+const { invite } = await ada.send<{ invite: { code: string } }>('POST', invites, { email: 'a@example.org' })
 
 const who = ({ userId, id }: NewSession) => ({ userId, sessionId: id, via: 'bearer' })
 const cookie = { cookie: `tracebook=${eve.token}` }
@@ -46,35 +37,35 @@ for (const [name, ask, refused, caller, what] of [
   ],
   [
     'a stranger who reads',
-    () => call('GET', '/v1/traces/private', { token: eve.token }),
+    () => eve.ask('GET', '/v1/traces/private'),
     'hidden',
     who(eve),
     { method: 'GET', route: '/v1/traces/:externalId', externalId: 'private' },
   ],
   [
     'a stranger who writes',
-    () => call('DELETE', '/v1/traces/public', { token: eve.token }),
+    () => eve.ask('DELETE', '/v1/traces/public'),
     'hidden',
     who(eve),
     { method: 'DELETE', route: '/v1/traces/:externalId', externalId: 'public' },
   ],
   [
     "a stranger among a namespace's members",
-    () => call('GET', `/v1/namespaces/${ada.namespaceSlug}/members`, { token: eve.token }),
+    () => eve.ask('GET', `/v1/namespaces/${ada.namespaceSlug}/members`),
     'forbidden',
     who(eve),
     { method: 'GET', route: '/v1/namespaces/:slug/members', slug: ada.namespaceSlug },
   ],
   [
     "who ends somebody else's session",
-    () => call('DELETE', `/v1/sessions/${ada.id}`, { token: eve.token }),
+    () => eve.ask('DELETE', `/v1/sessions/${ada.id}`),
     'hidden',
     who(eve),
     { method: 'DELETE', route: '/v1/sessions/:id', id: ada.id },
   ],
   [
     'who has an invite for somebody else',
-    () => call('POST', `/v1/invites/${invite.code}/accept`, { token: eve.token }),
+    () => eve.ask('POST', `/v1/invites/${invite.code}/accept`),
     'forbidden',
     who(eve),
     { method: 'POST', route: '/v1/invites/:code/accept', code: '[masked]' },
@@ -105,8 +96,8 @@ for (const [name, ask, refused, caller, what] of [
 
 test('successes, 404 and 400 are not logged as refusals', async () => {
   await call('GET', '/v1/traces/public')
-  await call('GET', '/v1/traces/unknown', { token: eve.token })
-  await call('PATCH', '/v1/user', { token: eve.token, body: { displayName: 1 } })
+  await eve.ask('GET', '/v1/traces/unknown')
+  await eve.ask('PATCH', '/v1/user', { displayName: 1 })
   assert.equal(lines, [])
 })
 
@@ -118,8 +109,8 @@ test('a foreign host gets one line, however often it is sent', async () => {
 })
 
 test('repeated refusals of one caller are counted, and the counts are logged', async () => {
-  const other = await openApp(database.url, { logger })
-  const [mallory, trent] = [await start('mallory'), await start('trent')]
+  const other = await openNode()
+  const [mallory, trent] = [await signIn(node), await signIn(node)]
   lines.length = 0
   for (let i = 0; i < 30; i++) await other.call('GET', '/v1/traces/private', { token: mallory.token })
   assert.is(lines.length, 20)

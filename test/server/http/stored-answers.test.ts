@@ -2,20 +2,15 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp } from '../../../src/server/service/app.ts'
 import type { Service } from '../../../src/server/service/service.ts'
-import { databaseUrl, freshDatabase, onServer } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { databaseUrl, onServer } from '../../support/database.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 /** What an answer shows besides is read after the write: nobody may take a write that is stored for one that is not. */
 const test = suite('http: the database goes away between a write and its answer')
 
-const database = await freshDatabase()
+const { database, node: first } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const name = new URL(database.url).pathname.slice(1)
 const server = databaseUrl(database.url, 'postgres')
-const first = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-test.after(async () => {
-  await first.close()
-  await database.drop()
-})
 
 const cutReads = async () => {
   await onServer(server, `alter database "${name}" allow_connections false`)
@@ -37,23 +32,14 @@ const losingReads = (service: Service): Service => ({
   },
 })
 
-type Session = { token: string; userId: string }
-const signIn = async (deviceId: string): Promise<Session> => {
-  const { data } = await first.call('POST', '/v1/session', { body: { deviceId } })
-  return (data as { session: Session }).session
-}
-
-const admin = await signIn('admin')
-const member = await signIn('member')
-await first.call('POST', '/v1/namespaces', { token: admin.token, body: { slug: 'team', displayName: 'Team' } })
-const { data } = await first.call('POST', '/v1/namespaces/team/invites', { token: admin.token, body: {} })
-const { code } = (data as { invite: { code: string } }).invite
-await first.call('POST', `/v1/invites/${code}/accept`, { token: member.token })
+const [admin, member] = [await signIn(first), await signIn(first)]
+await admin.newTeam('team')
+await admin.admit('team', member)
 
 const ask = async (method: 'PATCH' | 'POST', url: string, payload: object) => {
   const app = await buildApp(losingReads(first.service))
   try {
-    const answer = await app.inject({ method, url, payload, headers: { authorization: `Bearer ${admin.token}` } })
+    const answer = await app.inject({ method, url, payload, headers: admin.headers })
     return { status: answer.statusCode, stored: answer.json().error?.details?.stored as unknown }
   } finally {
     await mend()

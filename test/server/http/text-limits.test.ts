@@ -1,33 +1,28 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { readDocument } from './support/document.ts'
 
 const test = suite('short text')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
-const signIn = async (deviceName?: string) => call('POST', '/v1/session', { body: { deviceId: 'device', deviceName } })
-const { token, identityId } = ((await signIn()).data as { session: { token: string; identityId: string } }).session
-await call('POST', '/v1/namespaces', { token, body: { slug: 'team', displayName: 'Team' } })
-await call('PUT', '/v1/traces/t', { token, body: {} })
+const { node } = await openWorld(test)
+const { app, call } = node
+const nameDevice = (deviceName: string) => call('POST', '/v1/session', { body: { deviceId: 'device', deviceName } })
+const { identityId, ask, newTeam, newTrace } = await signIn(node, 'device')
+await newTeam('team')
+await newTrace({}, [], 't')
 
 type Send = (text: string) => ReturnType<typeof call>
 const send =
   (method: Parameters<typeof call>[0], path: string, bodyOf: (text: string) => object): Send =>
   (text) =>
-    call(method, path, { token, body: bodyOf(text) })
+    ask(method, path, bodyOf(text))
 const trace = (field: string) => send('PUT', '/v1/traces/t', (text) => ({ [field]: text }))
 const part = (content: (text: string) => object) =>
   send('PUT', '/v1/traces/t/messages/m', (text) => ({ role: 'assistant', parts: [content(text)] }))
 
 let slugs = 0
 const fields: Record<string, readonly [most: number, Send]> = {
-  'the name of a device': [256, signIn],
+  'the name of a device': [256, nameDevice],
   'the name of a user': [256, send('PATCH', '/v1/user', (displayName) => ({ displayName }))],
   'the name of an identity': [256, send('PATCH', `/v1/user/identities/${identityId}`, (name) => ({ name }))],
   'the name of a new namespace': [

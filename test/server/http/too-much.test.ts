@@ -1,21 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('http: bodies that are cheap to send and expensive to read')
-const database = await freshDatabase()
-const { app, call, close } = await openApp(database.url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
-const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
-const { token } = (data as { session: { token: string } }).session
-await call('PUT', '/v1/traces/t', { token, body: {} })
+const { node } = await openWorld(test)
+const { app } = node
+const user = await signIn(node)
+await user.newTrace({}, [], 't')
 
 const send = async (method: 'POST' | 'PUT', path: string, payload: string) => {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const headers = { ...user.headers, 'content-type': 'application/json' }
   const { statusCode, body } = await app.inject({ method, url: `/v1/traces/t/messages/${path}`, headers, payload })
   return { status: statusCode, details: JSON.stringify(JSON.parse(body).error?.details ?? {}) }
 }

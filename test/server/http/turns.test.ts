@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('http: clients take turns at everything of which there is little')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 
 type Method = 'GET' | 'POST' | 'PUT'
 

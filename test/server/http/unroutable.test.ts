@@ -3,18 +3,13 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('requests that Node would answer without a route')
 
-const database = await freshDatabase()
-const { app, close } = await openApp(database.url)
+const { node } = await openWorld(test)
+const { app } = node
 await app.listen({ host: '127.0.0.1', port: 0 })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
 
 /** Sends a text over a connection of its own, and `behind` once its head has arrived. Gives all that comes back until the server closes it. */
 const ask = async (request: string, behind?: string) => {

@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace/fidelity')
 
-const database = await freshDatabase()
-const node = await openApp(database.url)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
 
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const headers = {
-  authorization: `Bearer ${(data as { session: { token: string } }).session.token}`,
-  'content-type': 'application/json',
-}
+const headers = { ...(await signIn(node)).headers, 'content-type': 'application/json' }
 
 const bodyOf = (args: string) =>
   `{"role":"assistant","parts":[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":${args}}}]}`

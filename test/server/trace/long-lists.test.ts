@@ -1,27 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { onServer } from '../../support/database.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 import { connectionsOf, listen, openSlowReader } from '../../support/slow-reader.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('trace: long lists')
 
-const database = await freshDatabase()
 // A summary would change the revision of a trace while it is being read.
-const node = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+const { database, node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const port = await listen(node)
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-
-const signIn = async (): Promise<NewSession> => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: NewSession }).session
-}
 
 const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) => {
   const answer = await node.call(method, url, { token, body })
@@ -64,7 +53,7 @@ const write = async (token: string, url: string, numbers: readonly number[], mar
   }
 }
 
-const { token, namespaceSlug } = await signIn()
+const { token, namespaceSlug } = await signIn(node)
 const url = `/v1/traces/${randomUUID()}`
 await send('PUT', url, token, {})
 const numbers = Array.from({ length: COUNT }, (_, i) => i)
@@ -143,7 +132,7 @@ for (const [name, path] of SIZED) {
 }
 
 test('of traces show a trace that exists all the time once, and leave out deleted ones', async () => {
-  const own = await signIn()
+  const own = await signIn(node)
   const ids = Array.from({ length: 400 }, () => randomUUID())
   for (let at = 0; at < ids.length; at += 50)
     await Promise.all(ids.slice(at, at + 50).map((id) => send('PUT', `/v1/traces/${id}`, own.token, { title })))

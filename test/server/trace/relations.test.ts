@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { type Caller, type Person, callerOf, openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace: parents, children, times and sorted lists')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test)
 
 type Trace = {
   id: string
@@ -23,117 +17,97 @@ type Trace = {
   updatedAt: number
 }
 type Page = { traces: Trace[]; nextCursor?: string }
-type User = { readonly token: string; readonly namespaceSlug: string }
+const statusOf = async (url: string, { ask }: Caller) => (await ask('GET', url)).status
 
-const signIn = async (): Promise<User> => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: User }).session
-}
+const put = async ({ send }: Person, externalId: string, body: object = {}) =>
+  (await send<{ trace: Trace }>('PUT', `/v1/traces/${externalId}`, body)).trace
 
-const ask = async <T>(
-  method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE',
-  url: string,
-  token?: string,
-  body?: object,
-) => {
-  const { status, data, error } = await node.call(method, url, { token, body })
-  assert.is(status, 200, `${method} ${url}: ${JSON.stringify(error)}`)
-  return data as T
-}
-const statusOf = async (url: string, token?: string) => (await node.call('GET', url, { token })).status
-
-const put = async (token: string, externalId: string, body: object = {}) =>
-  (await ask<{ trace: Trace }>('PUT', `/v1/traces/${externalId}`, token, body)).trace
-
-const say = (token: string, externalId: string, ...messages: object[]) =>
-  ask('POST', `/v1/traces/${externalId}/messages/batch`, token, {
-    messages: messages.map((message) => ({ role: 'user', ...message })),
-  })
+const say = (user: Person, externalId: string, ...messages: object[]) =>
+  user.say(
+    `/v1/traces/${externalId}`,
+    messages.map((message) => ({ role: 'user', ...message })),
+  )
 
 const idsOf = ({ traces }: Page) => traces.map(({ externalId }) => externalId)
 
 /** A trace in each of its representations. */
-const shown = async ({ token, namespaceSlug }: User, externalId: string): Promise<Trace[]> => {
+const shown = async ({ token, namespaceSlug, send, get }: Person, externalId: string): Promise<Trace[]> => {
   const one = ({ traces }: Page) => traces.find((trace) => trace.externalId === externalId)!
-  const exported = await fetchText(`/v1/traces/${externalId}/export?format=json`, token)
-  const { trace } = await ask<{ trace: Trace }>('GET', `/v1/traces/${externalId}`, token)
+  const exported = (await get(`/v1/traces/${externalId}/export?format=json`)).body
+  const { trace } = await send<{ trace: Trace }>('GET', `/v1/traces/${externalId}`)
   return [
     trace,
-    one(await ask('GET', '/v1/traces', token)),
-    one(await ask('GET', '/v1/traces?sort=startedAt', token)),
-    one(await ask('GET', `/v1/namespaces/${namespaceSlug}/traces`, token)),
-    one(await ask('GET', '/v1/feed?limit=50', token)),
+    one(await send('GET', '/v1/traces')),
+    one(await send('GET', '/v1/traces?sort=startedAt')),
+    one(await send('GET', `/v1/namespaces/${namespaceSlug}/traces`)),
+    one(await send('GET', '/v1/feed?limit=50')),
     (JSON.parse(exported) as { trace: Trace }).trace,
-    (await ask<{ trace: Trace }>('GET', `/v1/traces/${externalId}?at=${Date.now()}`, token)).trace,
+    (await send<{ trace: Trace }>('GET', `/v1/traces/${externalId}?at=${Date.now()}`)).trace,
     (
-      await ask<{ value: Trace }>('POST', '/v1/query', token, {
+      await send<{ value: Trace }>('POST', '/v1/query', {
         query: 'traces:get',
         args: { externalId, authToken: token },
       })
     ).value,
-    (await ask<{ trace: Trace }>('PATCH', `/v1/traces/${externalId}`, token, {})).trace,
+    (await send<{ trace: Trace }>('PATCH', `/v1/traces/${externalId}`, {})).trace,
   ]
 }
 
-const fetchText = async (url: string, token: string) =>
-  (await node.app.inject({ method: 'GET', url, headers: { authorization: `Bearer ${token}` } })).body
-
 test('the parent is in every representation, in the timeline and in differences', async () => {
-  const user = await signIn()
+  const user = await signIn(node)
   const [child, parent] = [randomUUID(), randomUUID()]
-  await put(user.token, child, { parentExternalId: parent })
-  await ask('PATCH', `/v1/traces/${child}`, user.token, { parentCallId: 'call-7', title: 'T' })
+  await put(user, child, { parentExternalId: parent })
+  await user.send('PATCH', `/v1/traces/${child}`, { parentCallId: 'call-7', title: 'T' })
   for (const trace of await shown(user, child))
     assert.equal([trace.parentExternalId, trace.parentCallId], [parent, 'call-7'])
-  const { events } = await ask<{ events: { text: string; revision: number }[] }>(
+  const { events } = await user.send<{ events: { text: string; revision: number }[] }>(
     'GET',
     `/v1/traces/${child}/events?type=TraceUpdated`,
-    user.token,
   )
   assert.match(events[0]!.text, 'set the call of the parent to “call-7”')
-  const { patch } = await ask<{ patch: object[] }>('GET', `/v1/traces/${child}/diff?from=0&to=1`, user.token)
+  const { patch } = await user.send<{ patch: object[] }>('GET', `/v1/traces/${child}/diff?from=0&to=1`)
   assert.equal(patch, [
     { op: 'add', path: '/title', value: 'T' },
     { op: 'add', path: '/parentCallId', value: 'call-7' },
   ])
-  assert.not.ok('parentExternalId' in (await put(user.token, parent)))
+  assert.not.ok('parentExternalId' in (await put(user, parent)))
 })
 
 test('children are the traces of its namespace whose present parent is the trace; the newest first, page by page', async () => {
-  const user = await signIn()
-  const stranger = await signIn()
+  const user = await signIn(node)
+  const stranger = await signIn(node)
   const [parent, other] = [randomUUID(), randomUUID()]
-  const children = (query = '') => ask<Page>('GET', `/v1/traces/${parent}/children${query}`, user.token)
-  assert.is(await statusOf(`/v1/traces/${parent}/children`, user.token), 404)
-  await put(user.token, parent)
+  const children = (query = '') => user.send<Page>('GET', `/v1/traces/${parent}/children${query}`)
+  assert.is(await statusOf(`/v1/traces/${parent}/children`, user), 404)
+  await put(user, parent)
   assert.equal(await children(), { traces: [] })
-  for (const name of ['one', 'two', 'three']) await put(user.token, name, { parentExternalId: parent })
-  await put(stranger.token, 'of-another-namespace', { parentExternalId: parent, visibility: 'public' })
-  await put(user.token, 'four', { parentExternalId: other })
+  for (const name of ['one', 'two', 'three']) await put(user, name, { parentExternalId: parent })
+  await put(stranger, 'of-another-namespace', { parentExternalId: parent, visibility: 'public' })
+  await put(user, 'four', { parentExternalId: other })
   assert.equal(idsOf(await children()), ['three', 'two', 'one'])
   const page = await children('?limit=2')
   assert.equal(idsOf(page), ['three', 'two'])
   assert.equal(await children(`?limit=2&cursor=${page.nextCursor}`), {
     traces: (await children()).traces.slice(2),
   })
-  await put(user.token, 'two', { parentExternalId: other })
-  await ask('DELETE', '/v1/traces/one', user.token)
-  await put(user.token, 'four', { parentExternalId: parent })
+  await put(user, 'two', { parentExternalId: other })
+  await user.send('DELETE', '/v1/traces/one')
+  await put(user, 'four', { parentExternalId: parent })
   assert.equal(idsOf(await children()), ['four', 'three'])
   assert.equal(idsOf(await children(`?namespace=${user.namespaceSlug}`)), ['four', 'three'])
-  assert.is(await statusOf(`/v1/traces/${parent}/children?namespace=${stranger.namespaceSlug}`, user.token), 404)
-  assert.is(await statusOf(`/v1/traces/${parent}/children?cursor=x`, user.token), 400)
+  assert.is(await statusOf(`/v1/traces/${parent}/children?namespace=${stranger.namespaceSlug}`, user), 404)
+  assert.is(await statusOf(`/v1/traces/${parent}/children?cursor=x`, user), 400)
 })
 
 test('startedAt and endedAt follow the timestamps of the messages in every representation, after any change', async () => {
-  const user = await signIn()
+  const user = await signIn(node)
   const id = randomUUID()
   const check = async (startedAt: number | undefined, endedAt: number | undefined) => {
     for (const trace of await shown(user, id)) assert.equal([trace.startedAt, trace.endedAt], [startedAt, endedAt])
   }
   const timed = (...messages: [externalId: string, timestamp?: number][]) =>
-    say(user.token, id, ...messages.map(([externalId, timestamp]) => ({ externalId, timestamp })))
-  await put(user.token, id)
+    say(user, id, ...messages.map(([externalId, timestamp]) => ({ externalId, timestamp })))
+  await put(user, id)
   await check(undefined, undefined)
   await timed(['none'])
   await check(undefined, undefined)
@@ -143,8 +117,8 @@ test('startedAt and endedAt follow the timestamps of the messages in every repre
   await check(10.5, 60)
   await timed(['none', -5])
   await check(-5, 60)
-  await ask('DELETE', `/v1/traces/${id}`, user.token)
-  await put(user.token, id)
+  await user.send('DELETE', `/v1/traces/${id}`)
+  await put(user, id)
   await check(undefined, undefined)
   await timed(['a', 70])
   await check(70, 70)
@@ -153,10 +127,10 @@ test('startedAt and endedAt follow the timestamps of the messages in every repre
 const SORTS = ['createdAt', 'startedAt', 'updatedAt'] as const
 
 test('lists are sorted by the requested order, page by page, and unknown orders are refused', async () => {
-  const user = await signIn()
-  const stranger = await signIn()
+  const user = await signIn(node)
+  const stranger = await signIn(node)
   const names = ['n0', 'n1', 'n2', 'n3', 'n4']
-  for (const name of names) await put(user.token, name, { visibility: name === 'n3' ? 'private' : 'public' })
+  for (const name of names) await put(user, name, { visibility: name === 'n3' ? 'private' : 'public' })
   for (const [name, timestamp] of [
     ['n4', 5],
     ['n0', 9],
@@ -164,10 +138,8 @@ test('lists are sorted by the requested order, page by page, and unknown orders 
     ['n3', 7],
   ] as const)
     // prettier-ignore
-    await say(user.token, name, { externalId: 'm', timestamp })
-  const traces = new Map(
-    (await ask<Page>('GET', '/v1/traces', user.token)).traces.map((trace) => [trace.externalId, trace]),
-  )
+    await say(user, name, { externalId: 'm', timestamp })
+  const traces = new Map((await user.send<Page>('GET', '/v1/traces')).traces.map((trace) => [trace.externalId, trace]))
   const [lower, higher] = [traces.get('n2')!, traces.get('n4')!].sort((a, b) => (a.id < b.id ? -1 : 1))
   const expected = {
     createdAt: ['n4', 'n3', 'n2', 'n1', 'n0'],
@@ -178,40 +150,39 @@ test('lists are sorted by the requested order, page by page, and unknown orders 
   const list = `/v1/namespaces/${user.namespaceSlug}/traces`
   for (const sort of SORTS) {
     for (const url of ['/v1/traces', list]) {
-      assert.equal(idsOf(await ask('GET', `${url}?sort=${sort}`, user.token)), expected[sort], `${url} ${sort}`)
+      assert.equal(idsOf(await user.send('GET', `${url}?sort=${sort}`)), expected[sort], `${url} ${sort}`)
       const found: string[] = []
       for (let cursor: string | undefined = ''; cursor !== undefined;) {
-        const page: Page = await ask('GET', `${url}?sort=${sort}&limit=2${cursor && `&cursor=${cursor}`}`, user.token)
+        const page: Page = await user.send('GET', `${url}?sort=${sort}&limit=2${cursor && `&cursor=${cursor}`}`)
         found.push(...idsOf(page))
         cursor = page.nextCursor
       }
       assert.equal(found, expected[sort], `${url} ${sort}, page by page`)
     }
     const open = expected[sort].filter((name) => name !== 'n3')
-    for (const token of [stranger.token, undefined])
-      assert.equal(idsOf(await ask('GET', `${list}?sort=${sort}`, token)), open)
-    const { nextCursor } = await ask<Page>('GET', `${list}?sort=${sort}&limit=1`, user.token)
+    for (const { send } of [stranger, callerOf(node)])
+      assert.equal(idsOf(await send<Page>('GET', `${list}?sort=${sort}`)), open)
+    const { nextCursor } = await user.send<Page>('GET', `${list}?sort=${sort}&limit=1`)
     for (const other of SORTS.filter((other) => other !== sort))
-      assert.is(await statusOf(`${list}?sort=${other}&cursor=${nextCursor}`, user.token), 400, `${sort}, ${other}`)
+      assert.is(await statusOf(`${list}?sort=${other}&cursor=${nextCursor}`, user), 400, `${sort}, ${other}`)
   }
   for (const sort of ['title', 'CREATEDAT', ''])
-    for (const url of ['/v1/traces', list]) assert.is(await statusOf(`${url}?sort=${sort}`, user.token), 400)
+    for (const url of ['/v1/traces', list]) assert.is(await statusOf(`${url}?sort=${sort}`, user), 400)
 })
 
 const LATE = Date.UTC(2100)
 
 test('for a member, a sorted list without a limit has all traces, each once, however many there are', async () => {
-  const user = await signIn()
+  const user = await signIn(node)
   const count = 450
   const names = Array.from({ length: count }, (_, i) => `t${i}`)
   for (let from = 0; from < count; from += 50)
-    await Promise.all(names.slice(from, from + 50).map((name) => put(user.token, name, { title: 'x'.repeat(3_000) })))
-  for (let i = 0; i < 20; i++) await say(user.token, `t${i}`, { externalId: 'm', timestamp: LATE + i })
+    await Promise.all(names.slice(from, from + 50).map((name) => put(user, name, { title: 'x'.repeat(3_000) })))
+  for (let i = 0; i < 20; i++) await say(user, `t${i}`, { externalId: 'm', timestamp: LATE + i })
   for (const sort of ['startedAt', 'updatedAt'] as const) {
-    const { traces, nextCursor } = await ask<Page>(
+    const { traces, nextCursor } = await user.send<Page>(
       'GET',
       `/v1/namespaces/${user.namespaceSlug}/traces?sort=${sort}`,
-      user.token,
     )
     assert.is(nextCursor, undefined)
     const newest = Array.from({ length: 20 }, (_, i) => `t${19 - i}`)
@@ -222,11 +193,11 @@ test('for a member, a sorted list without a limit has all traces, each once, how
 })
 
 test('a cursor with a time that its order cannot have is refused', async () => {
-  const [user, id] = [await signIn(), randomUUID()]
+  const [user, id] = [await signIn(node), randomUUID()]
   const cursor = (...keys: unknown[]) => Buffer.from(JSON.stringify(keys)).toString('base64url')
   for (const time of [1.5, 1e30, -1e30])
     for (const list of ['/v1/traces', `/v1/namespaces/${user.namespaceSlug}/traces`])
-      assert.is(await statusOf(`${list}?sort=updatedAt&cursor=${cursor('updatedAt', time, id)}`, user.token), 400)
+      assert.is(await statusOf(`${list}?sort=updatedAt&cursor=${cursor('updatedAt', time, id)}`, user), 400)
 })
 
 test.run()

@@ -1,44 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { type Answer, openApp } from '../../support/open-app.ts'
+import { type Answer } from '../../support/open-app.ts'
+import { type Person, openWorld, signIn } from '../../support/world.ts'
 
 /** What was deleted does not come back by itself. */
 const test = suite('trace/unlessDeleted')
 
-const database = await freshDatabase()
 let time = Date.now()
-const { call, close } = await openApp(database.url, { now: () => (time += 1_000) })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
-
-type Session = { readonly token: string; readonly namespaceSlug: string }
-
-const signIn = async () => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: Session }).session
-}
-
-/** Makes a namespace with the session's user as its admin; gives its slug. */
-const newTeam = async ({ token }: Session) => {
-  const slug = `team-${randomUUID().slice(0, 13)}`
-  await call('POST', '/v1/namespaces', { token, body: { slug, displayName: 'Team' } })
-  return slug
-}
+const { node } = await openWorld(test, { now: () => (time += 1_000) })
 
 const METHODS = ['PUT', 'POST'] as const
 const ASKED = 'unlessDeleted=true'
 
-const save = (method: (typeof METHODS)[number], externalId: string, token: string, query = ASKED, body: object = {}) =>
+const save = (
+  method: (typeof METHODS)[number],
+  externalId: string,
+  { ask }: Person,
+  query = ASKED,
+  body: object = {},
+) =>
   method === 'PUT'
-    ? call('PUT', `/v1/traces/${externalId}?${query}`, { token, body })
-    : call('POST', `/v1/traces?${query}`, { token, body: { externalId, ...body } })
+    ? ask('PUT', `/v1/traces/${externalId}?${query}`, body)
+    : ask('POST', `/v1/traces?${query}`, { externalId, ...body })
 
-const remove = async (externalId: string, token: string, query = '') =>
-  assert.is((await call('DELETE', `/v1/traces/${externalId}?${query}`, { token })).status, 200)
+const remove = (externalId: string, { send }: Person, query = '') => send('DELETE', `/v1/traces/${externalId}?${query}`)
 
 const told = ({ status, error }: Answer) => [status, error?.code]
 
@@ -52,57 +38,57 @@ const deletedAt = (answer: Answer): number => {
 
 for (const method of METHODS) {
   test(`${method}: a deleted trace is not created again, and the error has the time of its last deletion`, async () => {
-    const [{ token }, externalId] = [await signIn(), randomUUID()]
-    assert.is((await save(method, externalId, token)).status, 200, 'it never was there')
-    assert.is((await save(method, externalId, token)).status, 200, 'it is there')
+    const [ada, externalId] = [await signIn(node), randomUUID()]
+    assert.is((await save(method, externalId, ada)).status, 200, 'it never was there')
+    assert.is((await save(method, externalId, ada)).status, 200, 'it is there')
     const times: number[] = []
     for (const query of ['', 'unlessDeleted=false']) {
       const before = time
-      await remove(externalId, token)
-      times.push(deletedAt(await save(method, externalId, token)))
+      await remove(externalId, ada)
+      times.push(deletedAt(await save(method, externalId, ada)))
       assert.ok(times.at(-1)! > before && times.at(-1)! < time)
-      assert.is((await call('GET', `/v1/traces/${externalId}`, { token })).status, 404, 'no trace was created')
-      assert.is((await save(method, externalId, token, query)).status, 200)
-      assert.is((await save(method, externalId, token)).status, 200, 'it is there again')
+      assert.is((await ada.ask('GET', `/v1/traces/${externalId}`)).status, 404, 'no trace was created')
+      assert.is((await save(method, externalId, ada, query)).status, 200)
+      assert.is((await save(method, externalId, ada)).status, 200, 'it is there again')
     }
     assert.ok(times[0]! < times[1]!)
   })
 
   test(`${method}: the namespace that is written to is checked before traces of others are searched`, async () => {
-    const [ada, eve, externalId] = [await signIn(), await signIn(), randomUUID()]
-    await save(method, externalId, ada.token)
-    await remove(externalId, ada.token)
-    await save(method, externalId, eve.token, '')
-    assert.equal(told(await save(method, externalId, ada.token, '')), [404, 'not_found'], 'a stranger has one')
-    deletedAt(await save(method, externalId, ada.token))
-    await call('POST', '/v1/session/switch', { token: ada.token, body: { slug: await newTeam(ada) } })
-    assert.equal(told(await save(method, externalId, ada.token)), [404, 'not_found'], 'nothing was deleted here')
+    const [ada, eve, externalId] = [await signIn(node), await signIn(node), randomUUID()]
+    await save(method, externalId, ada)
+    await remove(externalId, ada)
+    await save(method, externalId, eve, '')
+    assert.equal(told(await save(method, externalId, ada, '')), [404, 'not_found'], 'a stranger has one')
+    deletedAt(await save(method, externalId, ada))
+    await ada.ask('POST', '/v1/session/switch', { slug: (await ada.newTeam()).slug })
+    assert.equal(told(await save(method, externalId, ada)), [404, 'not_found'], 'nothing was deleted here')
   })
 
   test(`${method}: only members learn of a deletion in the named namespace`, async () => {
-    const [ada, eve, externalId] = [await signIn(), await signIn(), randomUUID()]
-    const team = await newTeam(ada)
-    await save(method, externalId, ada.token, `namespace=${team}`)
-    await remove(externalId, ada.token, `namespace=${team}`)
-    deletedAt(await save(method, externalId, ada.token, `${ASKED}&namespace=${team}`))
-    assert.equal(told(await save(method, externalId, eve.token, `${ASKED}&namespace=${team}`)), [404, 'not_found'])
-    assert.is((await save(method, externalId, ada.token)).status, 200, 'not deleted in the namespace of the session')
+    const [ada, eve, externalId] = [await signIn(node), await signIn(node), randomUUID()]
+    const { slug: team } = await ada.newTeam()
+    await save(method, externalId, ada, `namespace=${team}`)
+    await remove(externalId, ada, `namespace=${team}`)
+    deletedAt(await save(method, externalId, ada, `${ASKED}&namespace=${team}`))
+    assert.equal(told(await save(method, externalId, eve, `${ASKED}&namespace=${team}`)), [404, 'not_found'])
+    assert.is((await save(method, externalId, ada)).status, 200, 'not deleted in the namespace of the session')
   })
 
   test(`${method}: unlessDeleted must be true or false, and given once`, async () => {
-    const { token } = await signIn()
+    const ada = await signIn(node)
     for (const query of ['unlessDeleted=', 'unlessDeleted=1', 'unlessDeleted=TRUE', `${ASKED}&${ASKED}`])
-      assert.equal(told(await save(method, randomUUID(), token, query)), [400, 'invalid_request'], query)
+      assert.equal(told(await save(method, randomUUID(), ada, query)), [400, 'invalid_request'], query)
   })
 }
 
 test('other routes ignore unlessDeleted', async () => {
-  const [{ token }, externalId] = [await signIn(), randomUUID()]
-  await save('PUT', externalId, token)
+  const [ada, externalId] = [await signIn(node), randomUUID()]
+  await save('PUT', externalId, ada)
   const path = `/v1/traces/${externalId}`
-  assert.is((await call('PATCH', `${path}?unlessDeleted=1`, { token, body: {} })).status, 200)
-  assert.is((await call('DELETE', `${path}?${ASKED}`, { token })).status, 200)
-  assert.equal(told(await call('PATCH', `${path}?${ASKED}`, { token, body: {} })), [404, 'not_found'])
+  await ada.send('PATCH', `${path}?unlessDeleted=1`, {})
+  await ada.send('DELETE', `${path}?${ASKED}`)
+  assert.equal(told(await ada.ask('PATCH', `${path}?${ASKED}`, {})), [404, 'not_found'])
 })
 
 test.run()

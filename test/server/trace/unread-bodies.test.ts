@@ -2,25 +2,18 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('messages of a caller who may not write')
-const database = await freshDatabase()
-const { app, call, close, service } = await openApp(database.url)
+const { node } = await openWorld(test)
+const { app, service } = node
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = new URL(url)
-test.after(async () => {
-  await close()
-  await database.drop()
-})
 
 type Member = { readonly user: { readonly id: string }; readonly invitedBy?: unknown }
 
-const signIn = async (deviceId: string) =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: { token: string } }).session.token
-const [owner, stranger] = [await signIn('owner'), await signIn('stranger')]
-await call('PUT', '/v1/traces/t', { token: owner, body: { visibility: 'public' } })
+const [owner, stranger] = [await signIn(node), await signIn(node)]
+await owner.newTrace({ visibility: 'public' }, [], 't')
 
 /** The answer to a request of which only the head is sent. */
 const answerTo = async (line: string, token: string): Promise<string> => {
@@ -42,20 +35,17 @@ for (const [method, path] of [
   ['PUT', 'messages/m'],
 ] as const) {
   test(`${method} is refused before the body is read`, async () => {
-    assert.is(await answerTo(`${method} /v1/traces/t/${path}`, stranger), '404')
-    assert.is(await answerTo(`${method} /v1/traces/none/${path}`, owner), '404')
+    assert.is(await answerTo(`${method} /v1/traces/t/${path}`, stranger.token), '404')
+    assert.is(await answerTo(`${method} /v1/traces/none/${path}`, owner.token), '404')
   })
 }
 
 /** Makes the stranger an admin beside the owner, in a namespace where neither is active. */
 const foundTeam = async (slug: string) => {
-  await call('POST', '/v1/namespaces', { token: owner, body: { slug, displayName: slug } })
-  const path = `/v1/namespaces/${slug}`
-  const made = await call('POST', `${path}/invites`, { token: owner, body: { role: 'admin' } })
-  const { code } = (made.data as { invite: { code: string } }).invite
-  await call('POST', `/v1/invites/${code}/accept`, { token: stranger })
-  await call('PUT', `/v1/traces/t?namespace=${slug}`, { token: owner, body: {} })
-  return path
+  await owner.newTeam(slug)
+  await owner.admit(slug, stranger, 'admin')
+  await owner.send('PUT', `/v1/traces/t?namespace=${slug}`, {})
+  return `/v1/namespaces/${slug}`
 }
 
 test('a trace that is not in memory is located once for a write: what was found before the body is used after it', async () => {
@@ -65,7 +55,7 @@ test('a trace that is not in memory is located once for a write: what was found 
   const names: string[] = []
   reads.rows = ((name, ...rest) => (names.push(name), rows(name, ...rest))) as typeof rows
   const body = { role: 'user', textContent: 'hi' }
-  const { status } = await call('PUT', '/v1/traces/t/messages/m?namespace=once', { token: stranger, body })
+  const { status } = await stranger.ask('PUT', '/v1/traces/t/messages/m?namespace=once', body)
   reads.rows = rows
   assert.is(status, 200)
   assert.equal(
@@ -79,7 +69,7 @@ test('who loses the right to write while the body arrives slowly does not write'
   const body = '{"role":"user"}'
   const socket = connect(Number(port), '127.0.0.1')
   const head = [
-    ...['host: localhost', `authorization: Bearer ${stranger}`, 'content-type: application/json'],
+    ...['host: localhost', `authorization: Bearer ${stranger.token}`, 'content-type: application/json'],
     `content-length: ${body.length}`,
   ]
   const begun = once(app.server, 'request')
@@ -87,9 +77,9 @@ test('who loses the right to write while the body arrives slowly does not write'
   await begun
   const since = performance.now()
   while (performance.now() - since < 1_500) await fetch(`${url}/health`)
-  const members = (await call('GET', `${path}/members`, { token: owner })).data as { members: Member[] }
-  const admin = members.members.find(({ invitedBy }) => invitedBy)!
-  assert.is((await call('DELETE', `${path}/members/${admin.user.id}`, { token: owner })).status, 200)
+  const { members } = await owner.send<{ members: Member[] }>('GET', `${path}/members`)
+  const admin = members.find(({ invitedBy }) => invitedBy)!
+  await owner.send('DELETE', `${path}/members/${admin.user.id}`)
   socket.write(body.slice(5))
   const [answer] = (await once(socket, 'data')) as [Buffer]
   socket.destroy()

@@ -1,23 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../../src/contract/sessions.ts'
 import { changedMessages } from '../../../../src/server/trace/messages/changed.ts'
 import { traceDetail } from '../../../../src/server/trace/queries.ts'
-import { freshDatabase } from '../../../support/database.ts'
-import { openApp } from '../../../support/open-app.ts'
+import { openWorld, signIn } from '../../../support/world.ts'
 
 const test = suite('messages that have changed')
 
-const database = await freshDatabase()
 const clock = { now: Date.UTC(2026, 0, 1) }
-const node = await openApp(database.url, { now: () => clock.now })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token } = (data as { session: NewSession }).session
+const { node } = await openWorld(test, { now: () => clock.now })
+const { send, say } = await signIn(node)
 
 /** About how many characters each message of a test has. */
 const SIZE = 10_600
@@ -29,13 +21,13 @@ const names = new Map<string, string>()
 const traceOf = async (...batches: readonly (readonly string[])[]) => {
   const name = randomUUID()
   const url = `/v1/traces/${name}`
-  const { data } = await node.call('PUT', url, { token, body: {} })
+  const { trace } = await send<{ trace: { id: string } }>('PUT', url, {})
   for (const ids of batches) {
     clock.now += 1
     const messages = ids.map((id) => ({ externalId: id, role: 'user', textContent: clock.now + 'x'.repeat(10_000) }))
-    assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
+    await say(url, messages)
   }
-  const { id } = (data as { trace: { id: string } }).trace
+  const { id } = trace
   names.set(id, name)
   return id
 }
@@ -99,7 +91,7 @@ test('are cut between batches also where they are very many', async () => {
 test('after an erasure of the past all messages come, also those with older times', async () => {
   const id = await traceOf(['a', 'b'], ['c', 'd'], ['e'], ['a'])
   const path = `/v1/traces/${names.get(id)}/history/erase`
-  assert.is((await node.call('POST', path, { token, body: {} })).status, 200)
+  await send('POST', path, {})
   for (const size of [1, 2.5 * SIZE, 100 * SIZE]) {
     const { pieces, isUpToDate } = await piecesOf(id, { size, most: 2.5 * SIZE })
     assert.equal([pieces.flat().sort(), isUpToDate], [['a', 'b', 'c', 'd', 'e'], true])

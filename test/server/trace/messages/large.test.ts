@@ -1,17 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../../support/database.ts'
-import { openApp } from '../../../support/open-app.ts'
+import { openWorld, signIn } from '../../../support/world.ts'
 
 const test = suite('trace: tiny upserts of large messages')
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data: session } = await node.call('POST', '/v1/session', { body: { deviceId: 'large' } })
-const { token } = (session as { session: { token: string } }).session
+const { node } = await openWorld(test)
+const { ask, send } = await signIn(node)
 
 const MB = 1_000_000
 const LARGE = 12 * MB
@@ -32,15 +25,12 @@ const costOf = async (work: () => Promise<unknown>) => {
   return (user + system) / 1_000
 }
 
-const batch = async (url: string, messages: readonly object[]) => {
-  const { status, data } = await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })
-  assert.is(status, 200)
-  return data as { created: number; updated: number; unchanged: number }
-}
+const batch = (url: string, messages: readonly object[]) =>
+  send<{ created: number; updated: number; unchanged: number }>('POST', `${url}/messages/batch`, { messages })
 
 test('the cost of 200 upserts of one message, and of one upsert of each of many, depends on their own size', async () => {
   const url = '/v1/traces/large'
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   for (let i = 0; i < 4; i++) await batch(url, [large(`m${i}`, 4 * MB)])
   const tiny = (name: (i: number) => string) => (from: number) =>
     Array.from({ length: 200 }, (_, i) => ({ externalId: name(i), role: 'assistant', order: from + i }))
@@ -54,13 +44,13 @@ test('the cost of 200 upserts of one message, and of one upsert of each of many,
 
 test('large parts are replaced without reading them', async () => {
   const url = '/v1/traces/parts'
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   await batch(url, [large('m', LARGE)])
   const short = { externalId: 'm', role: 'assistant', parts: [{ type: 'text', content: { text: 'short' } }] }
   const cost = await costOf(async () => assert.is((await batch(url, [short])).updated, 1))
   assert.ok(cost < 100, `${cost} ms`)
   assert.is((await batch(url, [short])).unchanged, 1)
-  const { data } = await node.call('GET', `${url}/messages?includeParts=true`, { token })
+  const { data } = await ask('GET', `${url}/messages?includeParts=true`)
   const [message] = (data as { messages: { parts: object[]; textContent: string }[] }).messages
   assert.equal(message!.parts, [{ order: 0, ...short.parts[0] }])
   assert.is(message!.textContent.length, LARGE / 2)
@@ -70,15 +60,15 @@ type Answer = { message: { parts?: object[]; model?: string; id: string; order?:
 
 test('the answer to a PUT has the whole message, except parts of more than 256 KiB', async () => {
   const url = '/v1/traces/put'
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   const put = async (body: object) => {
-    const { status, data } = await node.call('PUT', `${url}/messages/m`, { token, body: { role: 'user', ...body } })
+    const { status, data } = await ask('PUT', `${url}/messages/m`, { role: 'user', ...body })
     assert.is(status, 200)
     return data as Answer
   }
   const parts = (length: number) => [{ type: 'text', content: { text: 'é'.repeat(length) } }]
   const read = async () => {
-    const { data } = await node.call('GET', `${url}/messages?includeParts=true`, { token })
+    const { data } = await ask('GET', `${url}/messages?includeParts=true`)
     return (data as { messages: Answer['message'][] }).messages[0]
   }
   for (const body of [
@@ -96,8 +86,8 @@ test('the answer to a PUT has the whole message, except parts of more than 256 K
     const { parts: _, ...rest } = (await read())!
     assert.equal([message, partsOmitted], [rest, true])
   }
-  await node.call('DELETE', url, { token })
-  await node.call('PUT', url, { token, body: {} })
+  await ask('DELETE', url)
+  await ask('PUT', url, {})
   const created = await put({ parts: parts(200_000) })
   assert.equal([created.message.parts, created.partsOmitted], [undefined, true])
 })

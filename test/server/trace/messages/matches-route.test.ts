@@ -1,42 +1,22 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newMatches } from '../../../../src/server/trace/messages/matches-route.ts'
-import { freshDatabase } from '../../../support/database.ts'
-import { openApp } from '../../../support/open-app.ts'
+import { openWorld, signIn } from '../../../support/world.ts'
 import { watchLoop } from '../../../support/watch-loop.ts'
 
 const test = suite('trace: where a text occurs')
 
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
-const { data: session } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (session as { session: { token: string; namespaceSlug: string } }).session
+const { node } = await openWorld(test)
+const user = await signIn(node)
+const { namespaceSlug, send, ask } = user
 
-const newTrace = async (messages: readonly object[]) => {
-  const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
-  for (let from = 0; from < messages.length; from += 200) {
-    const body = { messages: messages.slice(from, from + 200) }
-    assert.is((await node.call('POST', `${url}/messages/batch`, { token, body })).status, 200)
-  }
-  return url
-}
+const newTrace = async (messages: readonly object[]) => (await user.newTrace({}, messages)).url
 
 type Match = { externalId: string; ordinal: number; part?: number; count: number }
 type Matches = { matches: Match[]; total: number }
 
-const find = async (url: string, q: string, more = '') => {
-  const { status, data, error } = await node.call('GET', `${url}/messages/matches?q=${encodeURIComponent(q)}${more}`, {
-    token,
-  })
-  assert.is(status, 200, JSON.stringify(error))
-  return data as Matches
-}
+const find = (url: string, q: string, more = '') =>
+  send<Matches>('GET', `${url}/messages/matches?q=${encodeURIComponent(q)}${more}`)
 
 const text = (text: string) => ({ type: 'text', content: { text } })
 const call = (args: object, toolName = 'Bash') => ({ type: 'tool_call', content: { callId: 'call-1', toolName, args } })
@@ -88,16 +68,16 @@ test('the answer has each part with the text, in list order, without regard to c
     assert.equal(await find(url, q), { matches: [], total: 0 }, q)
   assert.is((await find(url, 'needle', `&namespace=${namespaceSlug}`)).total, 7)
   for (const query of ['', '?q=', `?q=${'x'.repeat(401)}`])
-    assert.is((await node.call('GET', `${url}/messages/matches${query}`, { token })).status, 400, query)
+    assert.is((await ask('GET', `${url}/messages/matches${query}`)).status, 400, query)
   for (const slug of ['nowhere', 'no--slug'])
-    assert.is((await node.call('GET', `${url}/messages/matches?q=a&namespace=${slug}`, { token })).status, 404)
+    assert.is((await ask('GET', `${url}/messages/matches?q=a&namespace=${slug}`)).status, 404)
 })
 
 test('numbers are found as they were sent, also those beyond a double', async () => {
   const body =
     '{"messages":[{"externalId":"m","role":"assistant","parts":[{"type":"tool_call","content":{"callId":"c","toolName":"t","args":{"n":12345678901234567891}}}]}]}'
   const url = await newTrace([])
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const headers = { ...user.headers, 'content-type': 'application/json' }
   const { statusCode } = await node.app.inject({ method: 'POST', url: `${url}/messages/batch`, headers, body })
   assert.is(statusCode, 200)
   assert.is((await find(url, '234567891')).total, 1)

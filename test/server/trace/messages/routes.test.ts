@@ -1,32 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../../support/database.ts'
-import { openApp } from '../../../support/open-app.ts'
+import { openWorld, signIn } from '../../../support/world.ts'
 
 const test = suite('trace/messages/routes')
 
-const database = await freshDatabase()
 const clock = { now: Date.now }
-const node = await openApp(database.url, { now: () => clock.now() })
-test.after(async () => {
-  await node.close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { now: () => clock.now() })
 
 const deviceId = randomUUID()
-const newToken = async () => {
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId } })
-  return (data as { session: { token: string } }).session.token
-}
-const token = await newToken()
+const { token, ask, send } = await signIn(node, deviceId)
 
 test('a message may be twice in a batch, also if the second one restores the stored message', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   const send = async (...texts: string[]) => {
     const messages = texts.map((textContent) => ({ externalId: 'm', role: 'user', textContent }))
-    const { data } = await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })
+    const { data } = await ask('POST', `${url}/messages/batch`, { messages })
     return (data as { messages?: { result: string }[] }).messages?.map(({ result }) => result)
   }
   assert.equal(await send('a'), ['created'])
@@ -40,18 +30,18 @@ test('a message may be twice in a batch, also if the second one restores the sto
 
 test('the answer has the recorded times of a message, also if a clock was ahead', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   const ahead = Date.now() + 366 * 24 * 60 * 60 * 1_000
   clock.now = () => ahead
-  const { data } = await node.call('PATCH', url, { token: await newToken(), body: { title: 'Ahead' } })
+  const { data } = await (await signIn(node, deviceId)).ask('PATCH', url, { title: 'Ahead' })
   clock.now = Date.now
   type Times = { createdAt: number; updatedAt: number }
   assert.is((data as { trace: Times }).trace.updatedAt, ahead)
   for (const textContent of ['a', 'b']) {
-    const put = await node.call('PUT', `${url}/messages/m`, { token, body: { role: 'user', textContent } })
+    const put = await ask('PUT', `${url}/messages/m`, { role: 'user', textContent })
     const { createdAt, updatedAt } = (put.data as { message: Times }).message
     assert.equal([createdAt, updatedAt], [ahead, ahead])
-    const { data } = await node.call('GET', `${url}/messages`, { token })
+    const { data } = await ask('GET', `${url}/messages`)
     assert.equal((data as { messages: Times[] }).messages[0]!.updatedAt, updatedAt)
   }
 })
@@ -59,20 +49,20 @@ test('the answer has the recorded times of a message, also if a clock was ahead'
 test('a tool beyond 500 is counted as other, and by its name once there is room, in every answer', async () => {
   const externalId = randomUUID()
   const url = `/v1/traces/${externalId}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   const send = async (id: string, ...tools: string[]) => {
     const parts = tools.map((toolName) => ({ type: 'tool_call', content: { callId: 'c', toolName, args: {} } }))
-    const answer = await node.call('PUT', `${url}/messages/${id}`, { token, body: { role: 'assistant', parts } })
+    const answer = await ask('PUT', `${url}/messages/${id}`, { role: 'assistant', parts })
     assert.is(answer.status, 200)
   }
   type Counted = { trace: { toolTypeCounts: Record<string, number> } }
   const counts = async () => {
     const { revision } = await listOf(url)
     const asked = { query: 'traces:get', args: { externalId, authToken: token } }
-    const patched = await node.call('PATCH', url, { token, body: {} })
+    const patched = await ask('PATCH', url, {})
     const [now, then, live] = await Promise.all([
-      node.call('GET', url, { token }),
-      node.call('GET', `${url}?revision=${revision}`, { token }),
+      ask('GET', url),
+      ask('GET', `${url}?revision=${revision}`),
       node.call('POST', '/v1/query', { body: asked }),
     ])
     const all = [patched, now, then].map(({ data }) => (data as Counted).trace.toolTypeCounts)
@@ -95,16 +85,15 @@ test('a tool beyond 500 is counted as other, and by its name once there is room,
 
 type List = { messages: { externalId: string }[]; revision: number; nextCursor?: string }
 const listOf = async (url: string, query = '') => {
-  const { data } = await node.call('GET', `${url}/messages${query}`, { token })
+  const { data } = await ask('GET', `${url}/messages${query}`)
   const { messages, ...rest } = data as List
   return { ids: messages.map(({ externalId }) => externalId), ...rest }
 }
-const batch = async (url: string, messages: object[]) =>
-  assert.is((await node.call('POST', `${url}/messages/batch`, { token, body: { messages } })).status, 200)
+const batch = async (url: string, messages: object[]) => await send('POST', `${url}/messages/batch`, { messages })
 
 test('around a message a page has half as many before it, and goes on with its cursor', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   // The order decides, then what has none of it.
   const some = [{ order: 5 }, { order: 1 }, { order: 3 }, {}, { timestamp: 7 }]
   await batch(
@@ -119,7 +108,7 @@ test('around a message a page has half as many before it, and goes on with its c
   }
   const { nextCursor } = await listOf(url, '?around=m0&limit=2')
   assert.equal((await listOf(url, `?limit=2&cursor=${nextCursor}`)).ids, ['m4', 'm3'])
-  const statusOf = async (query: string) => (await node.call('GET', `${url}/messages?${query}`, { token })).status
+  const statusOf = async (query: string) => (await ask('GET', `${url}/messages?${query}`)).status
   assert.is(await statusOf('around=nowhere'), 404)
   for (const other of [`cursor=${nextCursor}`, 'changedSince=1', 'revision=1', 'at=1'])
     assert.is(await statusOf(`around=m0&${other}`), 400, other)
@@ -127,7 +116,7 @@ test('around a message a page has half as many before it, and goes on with its c
 
 test('with changedSince a list has the messages that have changed, in its own order, page by page', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   assert.equal(await listOf(url), { ids: [], revision: 0 })
   await batch(
     url,
@@ -174,7 +163,7 @@ for (const [what, textContent, query] of [
 ] as const) {
   test(`all pages of ${what} have the revision of the first one, from which a change between two pages is found`, async () => {
     const url = `/v1/traces/${randomUUID()}`
-    await node.call('PUT', url, { token, body: {} })
+    await ask('PUT', url, {})
     const message = { role: 'user', textContent }
     await batch(
       url,
@@ -189,7 +178,7 @@ for (const [what, textContent, query] of [
 
 test('an empty page after a cursor has the same revision as the page before', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   await batch(
     url,
     ['a', 'b'].map((externalId) => ({ externalId, role: 'user' })),
@@ -201,16 +190,16 @@ test('an empty page after a cursor has the same revision as the page before', as
 
 test('an invalid revision is refused', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   for (const given of ['', '-1', '1.5', 'x', '99999999999999999999']) {
-    const { status } = await node.call('GET', `${url}/messages?changedSince=${given}`, { token })
+    const { status } = await ask('GET', `${url}/messages?changedSince=${given}`)
     assert.is(status, 400, given)
   }
 })
 
 test('a long list has its revision as well, and can be continued from it', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: {} })
+  await ask('PUT', url, {})
   const textContent = 'x'.repeat(100_000)
   for (let round = 0; round < 3; round++) {
     const messages = Array.from({ length: 40 }, (_, i) => ({ externalId: `${round}-${i}`, role: 'user', textContent }))
@@ -227,10 +216,9 @@ test('a long list has its revision as well, and can be continued from it', async
 
 test('an answer has an ETag until it changes, for those who may read it', async () => {
   const url = `/v1/traces/${randomUUID()}`
-  await node.call('PUT', url, { token, body: { visibility: 'public' } })
+  await ask('PUT', url, { visibility: 'public' })
   await batch(url, [{ externalId: 'a', role: 'user' }])
-  const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const stranger = (data as { session: { token: string } }).session.token
+  const { token: stranger } = await signIn(node)
   const get = (path: string, etag: string, bearer?: string) => {
     const authorization = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
     return node.app.inject({ url: path, headers: { ...authorization, 'if-none-match': etag } })
@@ -246,10 +234,10 @@ test('an answer has an ETag until it changes, for those who may read it', async 
     const changed = await get(path, etag, token)
     assert.is(changed.statusCode, 200)
     assert.is.not(changed.headers.etag, etag)
-    await node.call('PATCH', url, { token, body: { visibility: 'private' } })
+    await ask('PATCH', url, { visibility: 'private' })
     assert.is((await get(path, '*')).statusCode, 401)
     assert.is((await get(path, '*', stranger)).statusCode, 404)
-    await node.call('PATCH', url, { token, body: { visibility: 'public' } })
+    await ask('PATCH', url, { visibility: 'public' })
   }
 })
 

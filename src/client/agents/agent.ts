@@ -44,10 +44,12 @@ export type SessionFields = {
   readonly gitBranch?: string
   readonly gitRemoteUrl?: string
   readonly gitRef?: string
-  /** The externalId of the session that started this one, if it is a sub-agent's. */
+  /** The externalId of the session that this one comes from: it started this one, or this one goes on with its conversation. */
   readonly parentExternalId?: string
   /** The id of the call, in that session, that started this one. */
   readonly parentCallId?: string
+  /** How it comes from that session, unless a call started it. */
+  readonly parentKind?: 'fork'
 }
 
 /**

@@ -16,6 +16,7 @@ const maxLengthOf: { readonly [Name in keyof Required<SessionFields>]: number } 
   gitRef: SHORT_TEXT,
   parentExternalId: LONG_TEXT, // an id, which is shorter (agents/support/external-ids.ts)
   parentCallId: SHORT_TEXT,
+  parentKind: SHORT_TEXT,
 }
 
 /** A truncated id ends in a digest of the whole one, so that two long ids with the same beginning stay different. */

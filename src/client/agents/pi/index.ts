@@ -8,7 +8,7 @@ import type { ObjectLine } from '../support/lines.ts'
 import { type Branches, newBranches, newTree, type Path } from '../support/path.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
-import { storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
+import { forkOf, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { readEntry } from './messages.ts'
 
 const id = 'pi'
@@ -22,19 +22,27 @@ const TYPES = [
 const isEntry = ({ type }: Json): boolean => TYPES.includes(String(type))
 
 /** What lines say about the session itself (README, rules 1 and 9). */
-type Details = { hasHeader?: boolean; sessionId?: string; projectPath?: string; name?: string }
+type Details = {
+  hasHeader?: boolean
+  sessionId?: string
+  projectPath?: string
+  /** The path of the session of which this one is a fork. */
+  parent?: string
+  name?: string | undefined
+}
 
-const noteHeader = (details: Details, { id, cwd }: Json): void => {
+const noteHeader = (details: Details, { id, cwd, parentSession, branchedFrom, title }: Json): void => {
   if (details.hasHeader) return
-  const [sessionId, projectPath] = [textOf(id), textOf(cwd)]
-  Object.assign(details, { hasHeader: true, ...(sessionId && { sessionId }), ...(projectPath && { projectPath }) })
+  const found = { sessionId: textOf(id), projectPath: textOf(cwd), parent: textOf(parentSession ?? branchedFrom) }
+  const known = Object.entries({ ...found, name: storedTitle(title) }).filter(([, value]) => value !== undefined)
+  Object.assign(details, { hasHeader: true, ...Object.fromEntries(known) })
 }
 
 /** Notes what a line says about the session. */
 const noteDetails = (details: Details, json: Json): void => {
   if (json['type'] === 'session') noteHeader(details, json)
-  const name = json['type'] === 'session_info' ? storedTitle(json['name']) : undefined
-  if (name !== undefined) details.name = name
+  // An empty name takes the title away.
+  if (json['type'] === 'session_info') details.name = storedTitle(json['name'])
 }
 
 /**
@@ -78,9 +86,9 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return message ? [message] : noMessages
 }
 
-/** The session's id in the name of its file, `<time>_<id>.jsonl`. */
+/** The session's id in the name of its file, `<time>_<id>.jsonl`. The path may be one of another system. */
 const idInName = (path: string): string => {
-  const name = basename(path, '.jsonl')
+  const name = basename(path.slice(path.lastIndexOf('\\') + 1), '.jsonl')
   return name.slice(name.indexOf('_') + 1) || name
 }
 
@@ -95,6 +103,7 @@ const parser: LineParser<State> = {
       title: details.name ?? branches.title(path),
       projectPath: details.projectPath,
       model: branches.model(path),
+      ...(details.parent === undefined ? {} : forkOf(idInName(details.parent))),
     }),
   }),
   reachesBack: ({ path }, added) => path.reachesBefore(added),

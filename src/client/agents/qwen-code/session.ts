@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { isObject, type Json, parseObject, textOf } from '../support/json.ts'
-import { storedTitle } from '../support/trace-fields.ts'
+import { isObject, type Json, objectOf, parseObject, textOf } from '../support/json.ts'
+import { forkOf, storedTitle } from '../support/trace-fields.ts'
 import { payloadOf } from './content.ts'
 
 const TYPES = ['user', 'assistant', 'tool_result', 'system']
@@ -33,6 +33,8 @@ export type Details = {
   projectPath?: string
   gitBranch?: string
   title?: string
+  /** The session of which this one is a fork. */
+  forkedFrom?: string
   /** The session that has started this one by a call. */
   startedBy?: string
 }
@@ -45,6 +47,7 @@ const set = <Key extends keyof Details>(details: Details, key: Key, value: Detai
 export const noteDetails = (details: Details, json: Json): void => {
   set(details, 'sessionId', details.sessionId ?? textOf(json['sessionId']))
   set(details, 'projectPath', details.projectPath ?? textOf(json['cwd']))
+  set(details, 'forkedFrom', details.forkedFrom ?? textOf(objectOf(json['forkedFrom'])['sessionId']))
   set(details, 'gitBranch', textOf(json['gitBranch']))
   if (json['subtype'] === 'custom_title') set(details, 'title', storedTitle(payloadOf(json)['customTitle']))
   if (json['subtype'] === 'parent_session') set(details, 'startedBy', textOf(payloadOf(json)['parentSessionId']))
@@ -81,14 +84,15 @@ const starterOf = (path: string, { sessionId }: Details, agent: Json): string | 
   return sessionId ?? (basename(dirname(dirname(path))) === 'subagents' ? basename(dirname(path)) : undefined)
 }
 
-/** The session that started this one, and by which call (README, rule 10). */
+/** The session that this one comes from, and how (README, rule 10). */
 export const originOf = (
   path: string,
   details: Details,
   agent: Json,
-): Pick<SessionFields, 'parentExternalId' | 'parentCallId'> => {
-  const starter = isSubAgent(path) ? starterOf(path, details, agent) : details.startedBy
+): Pick<SessionFields, 'parentExternalId' | 'parentCallId' | 'parentKind'> => {
+  const { startedBy, forkedFrom } = details
+  const starter = isSubAgent(path) ? starterOf(path, details, agent) : startedBy
+  if (starter === undefined) return forkedFrom === undefined ? {} : forkOf(forkedFrom)
   const callId = textOf(agent['toolUseId'])
-  if (starter === undefined) return {}
   return { parentExternalId: acceptedId(starter, 'session'), ...(callId === undefined ? {} : { parentCallId: callId }) }
 }

@@ -1,4 +1,5 @@
 import type { SessionMessage, SessionFields } from '../agent.ts'
+import { acceptedId } from './external-ids.ts'
 import { withoutCredentials } from './git-remote.ts'
 import { textOf } from './json.ts'
 
@@ -97,6 +98,12 @@ type Found = {
 }
 
 const lastFolder = (path: string): string | undefined => path.split(/[\\/]/).findLast((name) => name !== '')
+
+/** The fields that say of which session this one is a fork. What the session's file has of it is stored here, too; what it has not is not fetched. */
+export const forkOf = (sessionId: string): Pick<SessionFields, 'parentExternalId' | 'parentKind'> => ({
+  parentExternalId: acceptedId(sessionId, 'session'),
+  parentKind: 'fork',
+})
 
 /** The fields of a trace without those that are undefined. The project is named after its folder; credentials are cut from the remote. */
 export const traceFieldsOf = (agentId: string, found: Found): SessionFields => {

@@ -38,6 +38,27 @@ test('the title is the session’s latest name, else the first prompt (rule 9)',
   assert.is((await trace(header(), prompt, named('b', ' '), named('c', 'New session'))).title, 'Fix it')
 })
 
+test('an empty name takes the title away, and the header may have one (rule 9)', async () => {
+  const prompt = entry('a', null, user('Fix it'))
+  const named = (id: string, name: string) => entry(id, 'a', { type: 'session_info', name })
+  assert.is((await trace(header(), prompt, named('b', 'One'), named('c', ''))).title, 'Fix it')
+  assert.is((await trace(header({ title: 'In the header' }), prompt)).title, 'In the header')
+  assert.is((await trace(header({ title: 'In the header' }), prompt, named('b', 'One'))).title, 'One')
+})
+
+test('a fork comes from the session whose file its header names (rule 1)', async () => {
+  const lines = [entry('a', null, user('copied')), entry('b', 'a', user('own'))]
+  for (const parent of [
+    '/home/me/.pi/agent/sessions/--w--/2026-02-01T10-00-00-000Z_s-0.jsonl',
+    'C:\\pi\\2026_s-0.jsonl',
+  ]) {
+    const { session, messages } = await read(header({ parentSession: parent }), ...lines)
+    assert.equal([session.trace.parentExternalId, session.trace.parentKind], ['s-0', 'fork'])
+    assert.is(messages.length, 2, 'what the file has is stored')
+  }
+  assert.is((await trace(header(), ...lines)).parentKind, undefined)
+})
+
 test('without a header the id is taken from the file’s name (rule 1)', async () => {
   assert.is((await read(entry('a', null, user('x')))).session.externalId, 's-0')
   assert.is((await read(header(), entry('a', null, user('x')))).session.externalId, 's-1')

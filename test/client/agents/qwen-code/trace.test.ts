@@ -55,9 +55,18 @@ test('the folder is that of the first record, the branch that of the last one, t
   assert.is(named.title, 'second')
 })
 
+test('a fork comes from the session that its records were copied from (rule 10)', async () => {
+  const forkedFrom = { sessionId: 's-0', messageUuid: 'u-1' }
+  const { session, messages } = await read(typed('u-1', null, 'copied', { forkedFrom }), typed('u-2', 'u-1', 'own'))
+  const { parentExternalId, parentKind } = session.trace
+  assert.equal([session.externalId, parentExternalId, parentKind], ['s-1', 's-0', 'fork'])
+  assert.is(messages.length, 2, 'what the file has is stored')
+})
+
 test('a session that another one started comes from that (rule 10)', async () => {
   const lines = [system('p-1', null, 'parent_session', { parentSessionId: 's-9' }), typed('u-1', 'p-1', 'hello')]
-  assert.is((await trace(...lines)).parentExternalId, 's-9')
+  const { parentExternalId, parentKind } = await trace(...lines)
+  assert.equal([parentExternalId, parentKind], ['s-9', undefined])
 })
 
 test('a sub-agent is a trace of its own, with what it was to do as its title (rules 10 and 11)', async () => {

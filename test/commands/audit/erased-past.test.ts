@@ -7,6 +7,7 @@ import { generateSigner } from '../../../src/server/proof/note.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
@@ -23,10 +24,6 @@ const newPlace = async () => {
   ends.push(database.drop)
   return database.url
 }
-
-type Session = { token: string; namespaceSlug: string }
-const signIn = async ({ call }: App) =>
-  ((await call('POST', '/v1/session', { body: { deviceId: 'device' } })).data as { session: Session }).session
 
 test('is shown until it is done, is left out of exports, and nothing else finds it', async () => {
   const [url, copy] = [await newPlace(), await newPlace()]

@@ -6,6 +6,7 @@ import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
@@ -20,18 +21,15 @@ test.before.each(async (scene) => {
 })
 test.after.each(({ database }) => database.drop())
 
-type Session = { token: string; userId: string; namespaceId: string; namespaceSlug: string }
-
 const withApp = async (
   { database }: Scene,
   roles: string,
-  work: (app: App, ada: Session) => Promise<unknown>,
+  work: (app: App, ada: Person) => Promise<unknown>,
   now = Date.now,
 ) => {
   const app = await openApp(database.url, { env: { ROLES: roles, SUMMARY_PROVIDER: 'none' }, now })
   try {
-    const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-    await work(app, (data as { session: Session }).session)
+    await work(app, await signIn(app, 'device'))
   } finally {
     await app.close()
   }
@@ -46,13 +44,11 @@ const listed = async (scene: Scene, ...words: string[]) => {
   return out.split('\n').filter(Boolean).map((line) => JSON.parse(line) as Record<string, unknown>) // prettier-ignore
 }
 
-const put = async ({ call }: App, { token }: Session, name: string) => {
-  assert.is((await call('PUT', `/v1/traces/${name}`, { token, body: {} })).status, 200)
-  const body = { role: 'user', textContent: 'secret' }
-  assert.is((await call('PUT', `/v1/traces/${name}/messages/m`, { token, body })).status, 200)
+const put = async ({ newTrace, send }: Person, name: string) => {
+  const { url } = await newTrace({}, [], name)
+  await send('PUT', `${url}/messages/m`, { role: 'user', textContent: 'secret' })
 }
-const remove = async ({ call }: App, { token }: Session, name: string) =>
-  assert.is((await call('DELETE', `/v1/traces/${name}`, { token })).status, 200)
+const remove = ({ send }: Person, name: string) => send('DELETE', `/v1/traces/${name}`)
 
 const untilErased = ({ database }: Scene) =>
   until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
@@ -60,13 +56,13 @@ const untilErased = ({ database }: Scene) =>
 test('says who deleted what, when, and whether it is erased yet', async (scene) => {
   assert.equal(await audit(scene), { how: 0, out: 'No trace was deleted.\n', err: '' })
   const name = 'red \u001b[31m'
-  let ada!: Session
+  let ada!: Person
   await withApp(scene, 'api,projector', async (app, session) => {
     ada = session
     await app.call('PATCH', '/v1/user', { token: ada.token, body: { displayName: 'Ada \u001b[2J' } })
-    await put(app, ada, encodeURIComponent(name))
-    await put(app, ada, 'stays')
-    await remove(app, ada, encodeURIComponent(name))
+    await put(ada, name)
+    await put(ada, 'stays')
+    await remove(ada, encodeURIComponent(name))
   })
   const [deleted, ...others] = await listed(scene)
   assert.equal(others, [])
@@ -97,9 +93,9 @@ test('says why a deletion cannot be erased', async (scene) => {
   await holder.connect()
   try {
     await withApp(scene, 'api,projector,worker', async (app, ada) => {
-      await put(app, ada, 't')
+      await put(ada, 't')
       await holder.query(`begin; select from ${schema}.messages for update`)
-      await remove(app, ada, 't')
+      await remove(ada, 't')
       await until(async () => Number((await listed(scene))[0]!.attempts) > 0)
       const [{ state, reason }] = (await listed(scene)) as [Record<string, unknown>]
       assert.equal([state, reason], ['pending', 'PostgreSQL refused the erasure with error 55P03'])
@@ -122,10 +118,10 @@ test('tells of each deletion of a trace once, and of those of retention as the s
     'api,projector',
     async (app, ada) => {
       for (const _ of [1, 2]) {
-        await put(app, ada, 'again')
-        await remove(app, ada, 'again')
+        await put(ada, 'again')
+        await remove(ada, 'again')
       }
-      await put(app, ada, 'old')
+      await put(ada, 'old')
       const body = { retentionDays: 30 }
       await app.call('PATCH', `/v1/namespaces/${ada.namespaceSlug}`, { token: ada.token, body })
       const told = (await listed(scene)).map(({ deletedBy, messageCount, state }) => [deletedBy, messageCount, state])

@@ -14,6 +14,7 @@ import { dumpSchema } from '../../support/dump-schema.ts'
 import { freshDatabase, onServer } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { type App, openApp } from '../../support/open-app.ts'
+import { type Person, signIn } from '../../support/world.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { until } from '../../support/until.ts'
 import { endedBy } from '../support/ended-by.ts'
@@ -64,12 +65,7 @@ const settled = async ({ service }: App, { url }: Place) => {
 const untilErased = ({ url }: Place) =>
   until(async () => (await onServer(url, 'select from tracebook.erasures')).rows.length === 0)
 
-type Session = { token: string; namespaceId: string; namespaceSlug: string }
-const signIn = async ({ call }: App, deviceId = 'device') =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: Session }).session
-
-const put = async ({ call }: App, { token }: Session, path: string, body: object = {}) =>
-  assert.is((await call('PUT', `/v1/traces/${path}`, { token, body })).status, 200)
+const put = ({ send }: Person, path: string, body: object = {}) => send('PUT', `/v1/traces/${path}`, body)
 
 // EventStoreDB stores large events in several records, each with a revision: in Postgres there is room for these.
 for (const [from, to, places] of [
@@ -110,7 +106,7 @@ for (const [from, to, places] of [
     const gone = await other.call('PUT', '/v1/traces/gone?unlessDeleted=true', { token, body: {} })
     assert.is(gone.status, 410, 'what was deleted is remembered')
     const ada = await signIn(other, 'ada')
-    await put(other, ada, 'after')
+    await put(ada, 'after')
     const refused = await audit(target, 'import', file)
     assert.is(refused.how, 1)
     assert.match(refused.err, 'the target has more events than the source')
@@ -121,8 +117,8 @@ test('an import into a log that is not empty, and one of a part of a log, are re
   const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
   const app = await open(source)
-  const ada = await signIn(app)
-  await put(app, ada, 't')
+  const ada = await signIn(app, 'device')
+  await put(ada, 't')
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
   const other = await open(target)
   await signIn(other, 'other')
@@ -149,7 +145,7 @@ test('an import that a signal ends says how far it came and ends with the code o
   const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
   const app = await open(source)
-  await put(app, await signIn(app), 't')
+  await put(await signIn(app, 'device'), 't')
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
   const variables = { DATABASE_URL: target.url, EVENTSTORE_URL: '' }
   const { how, out, err } = await endedBy('SIGINT', target.url, ['audit', 'import', file], variables)
@@ -171,9 +167,9 @@ test('the export of a namespace has its events and those of its traces; that of 
     [ada, 'gone'],
     [ada, 'c'],
   ] as const)
-    await put(app, session, name, { title: `of ${name}` })
-  await put(app, ada, 'a/messages/m', { role: 'user' })
-  await app.call('DELETE', '/v1/traces/gone', { token: ada.token })
+    await put(session, name, { title: `of ${name}` })
+  await put(ada, 'a/messages/m', { role: 'user' })
+  await ada.send('DELETE', '/v1/traces/gone')
   await untilErased(source)
   const file = join(folder, 'n.ndjson')
   assert.is((await audit(source, 'export', '--namespace', ada.namespaceSlug, '--out', file)).how, 0)
@@ -190,7 +186,7 @@ test('the export of a namespace has its events and those of its traces; that of 
     `${stream('gone')} TraceDeleted`,
   ])
   assert.is((await audit(source, 'export', '--verify', file)).how, 0)
-  await put(app, ada, 'a', { title: 'later' })
+  await put(ada, 'a', { title: 'later' })
   const resumed = await audit(source, 'export', '--resume', file)
   assert.is(resumed.how, 0, resumed.err)
   assert.is((await eventsIn(file)).length, 8)
@@ -208,8 +204,8 @@ test('an export that was cut off anywhere continues, and the file has the same b
   const [source, folder] = [await newPlace(false), await newFolder()]
   const [file, cut] = [join(folder, 'log.ndjson'), join(folder, 'cut.ndjson')]
   const app = await open(source)
-  const ada = await signIn(app)
-  for (let i = 0; i < 20; i++) await put(app, ada, `t${i}`, { title: `${i}` })
+  const ada = await signIn(app, 'device')
+  for (let i = 0; i < 20; i++) await put(ada, `t${i}`, { title: `${i}` })
   await app.close()
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
   const whole = await readFile(file)
@@ -236,12 +232,12 @@ test('--verify names differences between the log and a file, and events erased s
   const [source, folder] = [await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
   const app = await open(source)
-  const ada = await signIn(app)
-  for (const name of ['a', 'b', 'gone']) await put(app, ada, name, { title: name })
+  const ada = await signIn(app, 'device')
+  for (const name of ['a', 'b', 'gone']) await put(ada, name, { title: name })
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
-  await app.call('DELETE', '/v1/traces/gone', { token: ada.token })
+  await ada.send('DELETE', '/v1/traces/gone')
   await untilErased(source)
-  await put(app, ada, 'later')
+  await put(ada, 'later')
   const since = await audit(source, 'export', '--verify', file)
   assert.equal([since.how, since.err], [0, ''])
   assert.match(since.out, 'The log does not differ; 1 of its events have been erased since.')
@@ -260,10 +256,10 @@ test('--verify names differences between the log and a file, and events erased s
 test('traces that were deleted before an export are not in it, even if they are not erased yet', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const app = await open(source, { ROLES: 'api,projector' })
-  const ada = await signIn(app)
-  await put(app, ada, 't', { title: 'secret' })
-  await put(app, ada, 'stays', { title: 'open' })
-  await app.call('DELETE', '/v1/traces/t', { token: ada.token })
+  const ada = await signIn(app, 'device')
+  await put(ada, 't', { title: 'secret' })
+  await put(ada, 'stays', { title: 'open' })
+  await ada.send('DELETE', '/v1/traces/t')
   const log = wholeAppends(await openAdapter(source.url))
   const text = JSON.stringify((await Array.fromAsync(log.readAll({ after: 0n }))).map(({ data }) => data))
   await log.close()

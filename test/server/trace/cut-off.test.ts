@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { eventStoreUrlOf } from '../../support/log-place.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, openWorld, signIn } from '../../support/world.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
 import { until } from '../../support/until.ts'
 
@@ -17,62 +16,36 @@ const test = suite('trace: a long list that is being read')
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 let ahead = 0
-const database = await freshDatabase()
-const first = await openApp(database.url)
+const { database, node: first, openNode } = await openWorld(test)
 const reasons: string[] = []
 const logger = pino(
   { level: 'info' },
   { write: (line) => void reasons.push((JSON.parse(line) as { msg: string }).msg) },
 )
-const second = await openApp(database.url, { env: { ROLES: 'api' }, now: () => Date.now() + ahead, logger })
+const second = await openNode({ env: { ROLES: 'api' }, now: () => Date.now() + ahead, logger })
 const ports = new Map<App, number>()
 for (const node of [first, second]) ports.set(node, await listen(node))
-test.after(async () => {
-  for (const node of [first, second]) await node.close()
-  await database.drop()
-})
-
-const signIn = async (): Promise<NewSession> => {
-  const { data } = await first.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: NewSession }).session
-}
-
-const send = async (method: 'POST' | 'PUT' | 'DELETE', url: string, token: string, body?: object) => {
-  const answer = await first.call(method, url, { token, body })
-  assert.is(answer.status, 200, `${method} ${url}: ${JSON.stringify(answer.error)}`)
-  return answer.data as object
-}
-
 /** A trace with messages of this many MiB in all, in the active namespace of a session. */
-const newTrace = async (session: NewSession, visibility: string, mebibytes = 10) => {
-  const url = `/v1/traces/${randomUUID()}`
-  await send('PUT', url, session.token, { visibility })
+const newTrace = async (owner: Person, visibility: string, mebibytes = 10) => {
   const textContent = 'x'.repeat(mebibytes * 8 * 1_024)
   const messages = Array.from({ length: 128 }, (_, i) => ({ externalId: `${i}`, role: 'user', textContent }))
-  await send('POST', `${url}/messages/batch`, session.token, { messages })
+  const { url } = await owner.newTrace({ visibility }, messages)
   return { url, messages: `${url}/messages` }
 }
 
 /** An organisation with an admin and a member, both active in it. */
 const newTeam = async () => {
-  const slug = `team-${randomUUID().slice(0, 8)}`
-  const [admin, member] = [await signIn(), await signIn()]
-  await send('POST', '/v1/namespaces', admin.token, { slug, displayName: 'Team' })
-  const { invite } = (await send('POST', `/v1/namespaces/${slug}/invites`, admin.token, {})) as {
-    invite: { code: string }
-  }
-  await send('POST', `/v1/invites/${invite.code}/accept`, member.token)
-  for (const { token } of [admin, member]) await send('POST', '/v1/session/switch', token, { slug })
+  const [admin, member] = [await signIn(first), await signIn(first)]
+  const { slug } = await admin.newTeam()
+  await admin.admit(slug, member)
+  for (const { send } of [admin, member]) await send('POST', '/v1/session/switch', { slug })
   return { slug, admin, member }
 }
 
 /** Summaries of about 24 KiB each: a title of NULs takes six characters for each. */
-const newTraces = async (session: NewSession, count: number) => {
+const newTraces = async (owner: Person, count: number) => {
   const title = '\0'.repeat(4_096)
-  for (let i = 0; i < count; i += 20)
-    await Promise.all(
-      Array.from({ length: 20 }, () => send('PUT', `/v1/traces/${randomUUID()}`, session.token, { title })),
-    )
+  for (let i = 0; i < count; i += 20) await Promise.all(Array.from({ length: 20 }, () => owner.newTrace({ title })))
 }
 
 /** Lets a reader stop in the middle, does something, lets it go on, and sees that the answer does not come to its end. */
@@ -94,34 +67,34 @@ for (const [name, node] of [
   ['the other node', second],
 ] as const) {
   test(`is cut off when its trace is deleted, on ${name}`, async () => {
-    const owner = await signIn()
+    const owner = await signIn(first)
     const { url, messages } = await newTrace(owner, 'public')
-    await assertCut(node, messages, undefined, () => send('DELETE', url, owner.token))
+    await assertCut(node, messages, undefined, () => owner.send('DELETE', url))
   })
 
   test(`is cut off for callers who are not members when its trace is no longer public, on ${name}`, async () => {
-    const [owner, stranger] = [await signIn(), await signIn()]
+    const [owner, stranger] = [await signIn(first), await signIn(first)]
     const { url, messages } = await newTrace(owner, 'public')
     for (const visibility of ['private', 'direct']) {
       for (const token of [undefined, stranger.token])
         await assertCut(node, messages, token, async () => {
-          await send('PUT', url, owner.token, { visibility })
-        }).then(() => send('PUT', url, owner.token, { visibility: 'public' }))
+          await owner.send('PUT', url, { visibility })
+        }).then(() => owner.send('PUT', url, { visibility: 'public' }))
     }
-    await send('DELETE', url, owner.token)
+    await owner.send('DELETE', url)
   })
 
   test(`is cut off for a caller who is no longer a member, on ${name}`, async () => {
     const { slug, admin, member } = await newTeam()
     const { messages } = await newTrace(admin, 'private')
-    const remove = () => send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, admin.token)
+    const remove = () => admin.send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`)
     await assertCut(node, messages, member.token, remove)
   })
 
   test(`is cut off when the reader's session is ended, on ${name}`, async () => {
-    const owner = await signIn()
+    const owner = await signIn(first)
     const { messages } = await newTrace(owner, 'private')
-    await assertCut(node, messages, owner.token, () => send('DELETE', '/v1/session', owner.token))
+    await assertCut(node, messages, owner.token, () => owner.send('DELETE', '/v1/session'))
   })
 
   test(`is cut off in the middle of a list of traces, on ${name}`, async () => {
@@ -129,14 +102,14 @@ for (const [name, node] of [
     await newTraces(admin, 300)
     const path = `/v1/namespaces/${slug}/traces`
     await assertCut(node, path, member.token, () =>
-      send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, admin.token),
+      admin.send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`),
     )
-    await assertCut(node, path, admin.token, () => send('DELETE', '/v1/session', admin.token))
+    await assertCut(node, path, admin.token, () => admin.send('DELETE', '/v1/session'))
   })
 }
 
 test('is cut off when the session expires', async () => {
-  const owner = await signIn()
+  const owner = await signIn(first)
   const { messages } = await newTrace(owner, 'private')
   await assertCut(second, messages, owner.token, async () => {
     ahead = 91 * DAY_MS
@@ -147,7 +120,7 @@ test('is cut off when the session expires', async () => {
 // The tables are those of a log in PostgreSQL.
 if (!eventStoreUrlOf(database.url)) {
   test('is cut off by a node that cannot follow the log, when it finds the session ended', async () => {
-    const owner = await signIn()
+    const owner = await signIn(first)
     const { messages } = await newTrace(owner, 'private')
     const blocker = new pg.Client({ connectionString: database.url })
     await blocker.connect()
@@ -171,13 +144,13 @@ const continues = async () => {
   const open = (token?: string) => openSlowReader(ports.get(second)!, messages, token)
   const readers = [await open(), await open(admin.token)]
   const insider = await open(admin.token)
-  await send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, admin.token)
-  await send('DELETE', '/v1/session', member.token)
+  await admin.send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`)
+  await member.send('DELETE', '/v1/session')
   const another = await newTrace(admin, 'public', 1)
-  await send('DELETE', another.url, admin.token)
-  await send('PUT', url, admin.token, { visibility: 'public', title: 'still public' })
+  await admin.send('DELETE', another.url)
+  await admin.send('PUT', url, { visibility: 'public', title: 'still public' })
   const lists = await Promise.all(readers.map((reader) => reader.rest()))
-  await send('PUT', url, admin.token, { visibility: 'private' })
+  await admin.send('PUT', url, { visibility: 'private' })
   lists.push(await insider.rest())
   for (const { text, isWhole } of lists) if (isWhole) assert.is(JSON.parse(text).data.messages.length, 128)
   const why = reasons.slice(from).join()

@@ -111,7 +111,7 @@ export const isEarlierVersion = (message: AnyMessage, whole: AnyMessage): boolea
   })
 }
 
-/** Whether a message is a later version of another one, which has less. */
+/** Whether a message is a later version of another one, which has less. Its length alone does not tell: a newer parser may leave something out. */
 export const hasMore = (message: AnyMessage, other: AnyMessage): boolean =>
   isEarlierVersion(other, message) && !isEarlierVersion(message, other)
 
@@ -184,7 +184,7 @@ const textsOf = ({ content }: Part): readonly (readonly [string, string])[] =>
     typeof value === 'string' ? value : JSON.stringify(value),
   ])
 
-/** Whether a message shows a secret that another version of it has a mark for. */
+/** Whether a message shows a secret that another version of it has a mark for. More marks alone do not tell: one that grows may get some. */
 export const showsSecret = (message: AnyMessage, redacted: AnyMessage): boolean => {
   const parts = (redacted.parts ?? []).map((part) => [part.type, new Map(textsOf(part))] as const)
   return (

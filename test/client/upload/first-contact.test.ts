@@ -89,6 +89,24 @@ test('a machine that has lost its state restores messages that an older client t
   assert.equal((await stored(first, id))[1], 'm-1 text tool_call')
 })
 
+test('a machine that has lost its state replaces what its session says otherwise now, also by less', async ({
+  service,
+}) => {
+  const [machine, id] = [await service.logIn(), newId()]
+  const says = (answer: string) =>
+    write(machine, id, [prompt(id), answerLine('a-1', 'm-1', [text(answer)], { sessionId: id })])
+  says('Caveat: what follows is not for you. I look')
+  await machine.sync()
+  says('I look')
+  rmSync(join(machine.config, 'data'), { recursive: true })
+  assert.is((await machine.sync()).summary.updated, 1)
+  const [, answer] = await storedOf(machine, id)
+  assert.equal(
+    answer!.parts!.map(({ content }) => content),
+    [{ text: 'I look' }],
+  )
+})
+
 test('a second machine compares a long session page by page', async ({ service }) => {
   const [first, id] = [await service.logIn(), newId()]
   const lines = Array.from({ length: 450 }, (_, i) => [

@@ -24,7 +24,7 @@ import { logFile } from '../client/watch/log-file.ts'
 import { newNotes, type Notes } from '../client/watch/reach.ts'
 import { newReach, type Reach } from '../client/watch/reach.ts'
 import { type WatchReporter, watchJsonReporter, watchLineReporter } from '../client/watch/report.ts'
-import { newUpload } from '../client/watch/upload-changes.ts'
+import { newUploadChanges } from '../client/watch/upload-changes.ts'
 import { lockWatch, runningWatcher } from '../client/watch/watch-lock.ts'
 import { watchSessions } from '../client/watch/watch-sessions.ts'
 
@@ -92,7 +92,7 @@ type Watch = {
 }
 
 /** What is uploaded, and where, by the rules of each project. The user is not asked: sessions that need confirmation are held back. */
-const openJob = async ({ request, state, signal }: Watch, connectTo: ConnectTo, connection: Connection) => {
+const openRun = async ({ request, state, signal }: Watch, connectTo: ConnectTo, connection: Connection) => {
   const { server, config, visibility, namespace, redaction } = request
   const rules = await openRules({
     env: io().env,
@@ -152,9 +152,9 @@ const watchOneLog = async (watch: Watch): Promise<void> => {
     reach.noteReplaced()
   }
   const place = { connection, states: await state.of({ server, ...connection }) }
-  const job = await openJob(watch, connectTo, connection)
+  const run = await openRun(watch, connectTo, connection)
   report({ type: 'start', server, namespace: connection.namespaceSlug, files: 0, bytes: 0 })
-  const upload = newUpload({ ...job, report, signal }, place, signal, notes)
+  const upload = newUploadChanges({ ...run, report, signal }, place, signal, notes)
   await watchSessions({
     searched: { agents, paths, home: { env: io().env, home: io().home } },
     upload: async (changes) => {

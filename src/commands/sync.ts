@@ -168,8 +168,8 @@ const syncUntil = async (
     const place = { connection, states: await placeOf(connection) }
     const asUploader = uploaderOf({ stateFolder: stateDir(io().env), config, server }, report, signal)
     const asked = { dryRun, force, strict }
-    const job = { ...rules, ...asked, destinationOf, place, origins: state, asUploader, redaction, report, signal }
-    return (await syncFiles(job, files, unreadable.length)).exitCode
+    const run = { ...rules, ...asked, destinationOf, place, origins: state, asUploader, redaction, report, signal }
+    return (await syncFiles(run, files, unreadable.length)).exitCode
   } finally {
     state.close()
   }

@@ -30,10 +30,10 @@ const states = await origins.of({ server, ...connection })
 const redaction = kind === 'redacted' ? await readRedactionOptions(config) : undefined
 const destinationOf = always({ connection, states })
 const asUploader = newUploader({ stateFolder: config, config, server })
-const job = { destinationOf, origins, asUploader, redaction, dryRun: false, force: false, report: () => {} }
-const { messages, exitCode } = await syncFiles(job, files, 0)
+const run = { destinationOf, origins, asUploader, redaction, dryRun: false, force: false, report: () => {} }
+const { messages, exitCode } = await syncFiles(run, files, 0)
 const ms = performance.now() - started
 const { user, system } = process.cpuUsage(before)
 const megabytes = (process.resourceUsage().maxRSS * 1_024) / 1e6
-const run: ClientRun = { messages, exitCode, ms, cpuMs: (user + system) / 1_000, megabytes }
-console.log(JSON.stringify(run))
+const measured: ClientRun = { messages, exitCode, ms, cpuMs: (user + system) / 1_000, megabytes }
+console.log(JSON.stringify(measured))

@@ -27,7 +27,7 @@ type Options = Omit<RulesFolders, 'remembers'> & {
 }
 
 /**
- * What a job needs to send each session where the rules of its project say. May be used for days, because rules are read again.
+ * What a run needs to send each session where the rules of its project say. May be used for days, because rules are read again.
  * Throws UsageError if the user's rules cannot be used.
  */
 export const openRules = async (options: Options): Promise<Pick<Run, 'destinationOf' | 'completeTrace' | 'askFor'>> => {

@@ -98,7 +98,7 @@ const isInReach = async (place: Place): Promise<boolean> => {
  * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
  * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new run compares or uploads everything again.
  */
-export const newUpload = (run: Run, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
+export const newUploadChanges = (run: Run, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(run.report)
   const tell = tellNotSent(report)
   const owed = newOwed()

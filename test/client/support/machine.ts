@@ -72,7 +72,7 @@ export const newMachine = (home: string, url: string) => {
     if (live) watches.set(live, { state, states })
     const place = { connection, states }
     const destinationOf = destinations({ ...place, visibility })
-    const job = {
+    const run = {
       destinationOf,
       place,
       origins: state,
@@ -85,7 +85,7 @@ export const newMachine = (home: string, url: string) => {
       ...(live && { live }),
     }
     try {
-      return { summary: await syncFiles(job, files, 0), events }
+      return { summary: await syncFiles(run, files, 0), events }
     } finally {
       if (!live) state.close()
     }

@@ -10,8 +10,8 @@ const CHUNK_BYTES = 256 * 1024
 // One for all files: many small files keep the process busy as long as one large file does.
 const yieldWhenDue = newYielding()
 
-/** Whether a file is compressed, so that an offset in its content is not one in the file. */
-export const isZstd = (path: string): boolean => path.endsWith('.zst')
+/** Whether a file is compressed. */
+const isZstd = (path: string): boolean => path.endsWith('.zst')
 
 // Not a parameter, because then the parser of each agent would have to pass it on, only for a progress bar.
 const reads = new AsyncLocalStorage<(bytes: number) => void>()
@@ -29,7 +29,7 @@ const buffers: Buffer[] = []
  * The chunks of a file that is not compressed. They are read synchronously: waiting for another thread takes longer than reading a
  * chunk that the system has in memory, and a stream takes longer still.
  */
-function* plainChunks(path: string, from: number, size: number): Generator<Buffer> {
+function* plainChunks(path: string, from: number, size: number, onRead?: (bytes: number) => void): Generator<Buffer> {
   const file = openSync(path, 'r')
   const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
   try {
@@ -37,12 +37,39 @@ function* plainChunks(path: string, from: number, size: number): Generator<Buffe
       const bytesRead = readSync(file, buffer, 0, Math.min(buffer.length, size - at), at)
       if (bytesRead === 0) return
       at += bytesRead
+      onRead?.(bytesRead)
       yield buffer.subarray(0, bytesRead)
     }
   } finally {
     buffers.push(buffer)
     closeSync(file)
   }
+}
+
+/** The encoding of a file that begins with the mark of UTF-16, as PowerShell writes what is redirected; undefined for other files. */
+const utf16In = (beginning: Buffer): 'utf-16le' | 'utf-16be' | undefined => {
+  const mark = beginning.length < 2 ? 0 : beginning.readUInt16BE()
+  if (mark === 0xfffe) return 'utf-16le'
+  return mark === 0xfeff ? 'utf-16be' : undefined
+}
+
+/** The same chunks in UTF-8, if they are in UTF-16. */
+function* inUtf8(chunks: Iterable<Buffer>): Generator<Buffer> {
+  let decoder: TextDecoder | undefined
+  let isFirst = true
+  for (const chunk of chunks) {
+    const encoding = isFirst ? utf16In(chunk) : undefined
+    if (encoding) decoder = new TextDecoder(encoding)
+    isFirst = false
+    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk
+  }
+}
+
+/** Whether the content of a file is not what its bytes are, so that an offset in it is not one in the file: one that is compressed, or in UTF-16. */
+export const isEncoded = (path: string): boolean => {
+  if (isZstd(path)) return true
+  const [first = Buffer.alloc(0)] = plainChunks(path, 0, 2)
+  return utf16In(first) !== undefined
 }
 
 const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
@@ -53,15 +80,15 @@ const decompressed = (file: ReadStream): AsyncIterable<Buffer> => {
 }
 
 /**
- * Reads a file from the offset `from` up to `size`; for a `.zst` file, all of its decompressed content. A chunk is valid only until the next one
+ * Reads a file from the offset `from` up to `size`; for a `.zst` file, all of its decompressed content. What is in UTF-16 is given in UTF-8. A chunk is valid only until the next one
  * is asked for, which takes its memory. If compressed data are cut off or damaged, `onDamaged` is called after the chunks before that place.
  */
 export async function* chunksOf(path: string, size: number, onDamaged: () => void, from = 0): AsyncGenerator<Buffer> {
   if (size <= from) return
   const onRead = reads.getStore()
   if (!isZstd(path)) {
-    for (const chunk of plainChunks(path, from, size)) {
-      onRead?.(chunk.length)
+    const read = plainChunks(path, from, size, onRead)
+    for (const chunk of from === 0 ? inUtf8(read) : read) {
       yield chunk
       await yieldWhenDue()
     }

@@ -1,5 +1,5 @@
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
-import { isZstd } from './chunks.ts'
+import { isEncoded } from './chunks.ts'
 import { type Content, contentOf } from './content.ts'
 import type { ReadSessionFile } from './files.ts'
 import { newKeptLines } from './kept-lines.ts'
@@ -149,7 +149,7 @@ export const sessionOfLines =
   <State>(parser: LineParser<State>, lines: ReadLines = objectLinesInParts(parser.understands)): ReadSessionFile =>
   async (path, { size, onMalformed, goOn }): Promise<Session> => {
     const source = { path, size, parser, lines }
-    if (!goOn || isZstd(path)) return wholeSession(source, undefined, onMalformed)
+    if (!goOn || isEncoded(path)) return wholeSession(source, undefined, onMalformed)
     const before = goOn.from as Live<State> | undefined
     const { content, isGrown } = await contentOf(path, size, before?.content)
     const added =

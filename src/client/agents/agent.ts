@@ -62,6 +62,8 @@ export type Session = {
   readonly trace: SessionFields
   /** The number of lines of which something could not be read; with `isContinued` only of those that were added. */
   readonly skippedLines: number
+  /** How many lines, records and blocks of each kind were left out, because the parser does not know the kind; absent if it knows all. */
+  readonly leftOut?: ReadonlyMap<string, number>
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**

@@ -64,6 +64,7 @@ for (const expected of programs === undefined ? [] : globSync('*/*/expected.json
       const { parentExternalId, parentCallId } = session.trace
       if (parentExternalId !== undefined)
         assert.ok(calls.includes(`${parentExternalId} ${parentCallId}`), `the call of ${session.externalId}`)
+      assert.is(session.leftOut, undefined, 'every kind is known')
       assert.ok(session.trace.title, 'a session has a title')
       assert.not.match(session.trace.title!, /^(?:<|\/|\[image)/)
     }

@@ -15,6 +15,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
+import { isResultOfServer, serverResult, serverToolName } from './server-tools.ts'
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 
@@ -47,8 +48,14 @@ const partsOfAnswer = (block: Json, calls: ToolCalls, fallbackId: string): reado
       return thinkingPart(block['thinking'])
     case 'tool_use':
       return [callPart(calls, { id: block['id'], name: block['name'], args: argsOf(block['input']), fallbackId })]
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return [
+        callPart(calls, { id: block['id'], name: serverToolName(block), args: argsOf(block['input']), fallbackId }),
+      ]
     default:
-      return []
+      if (isMedia(block)) return textPart(placeholder(block))
+      return isResultOfServer(String(block['type'])) ? [serverResult(block, calls)] : []
   }
 }
 

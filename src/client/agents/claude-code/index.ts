@@ -12,7 +12,7 @@ import { newCompactions } from './compactions.ts'
 import { modelOf } from './content.ts'
 import { type EarlyResults, newEarlyResults } from './early-results.ts'
 import { keepLine } from './kept-line.ts'
-import { beginsLikeLine, isKnownLine } from './known-lines.ts'
+import { beginsLikeLine, isKnownLine, unknownIn } from './known-lines.ts'
 import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
 import { isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
@@ -110,6 +110,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
 /** Reads the lines of a session (README). */
 const parser: LineParser<State> = {
   understands: isKnownLine,
+  unknownIn: (json, { sidechains }) => unknownIn(json, sidechains),
   keep: keepLine,
   start,
   step,

@@ -19,7 +19,7 @@ import {
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
-import { isRolloutLine, payloadOf, type Reading, readLine } from './messages.ts'
+import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
 import { findSpawn, type Spawn } from './spawns.ts'
 
@@ -187,6 +187,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
 /** Reads the lines of a session (README). */
 const parser: LineParser<State> = {
   understands: isRolloutLine,
+  unknownIn,
   start,
   step,
   describe: async ({ meta, outline, turns }, path) => {

@@ -13,6 +13,7 @@ import {
   itemResultPart,
   servedCallPart,
 } from './content.ts'
+import { unknownBlocks } from '../support/unknown-kinds.ts'
 import { saidByUser, type UserText } from './injected.ts'
 
 /** The type of a response item (README, rule 2). */
@@ -86,6 +87,36 @@ export const isRolloutLine = ({ type, payload }: Json): boolean =>
   LINE_TYPES.includes(String(type)) && isObject(payload)
 
 export const payloadOf = (json: Json): Json => objectOf(json['payload'])
+
+/** Lines and items that hold nothing of the conversation (README, rule 8). */
+const BESIDE_IT = [
+  ...['token_usage_record', 'inter_agent_communication', 'inter_agent_communication_metadata'],
+  ...['tool_search_call', 'tool_search_output', 'additional_tools', 'compaction', 'compaction_trigger'],
+  ...['context_compaction', 'ghost_snapshot'],
+]
+const ITEMS = [
+  ...[
+    'message',
+    'reasoning',
+    'function_call',
+    'custom_tool_call',
+    'local_shell_call',
+    'web_search_call',
+    'agent_message',
+  ],
+  ...['image_generation_call', 'function_call_output', 'custom_tool_call_output'],
+]
+const BLOCKS = ['input_text', 'output_text', 'text', 'input_image', 'encrypted_content']
+
+/** What a line holds that is left out, because its kind is not known (README, rule 15). Events are all known: they repeat what items say. */
+export const unknownIn = (json: Json): readonly unknown[] => {
+  const payload = payloadOf(json)
+  const type = json['type'] === 'response_item' ? typeOf(payload) : json['type']
+  if (json['type'] !== 'response_item') return [...LINE_TYPES, ...BESIDE_IT].includes(String(type)) ? [] : [type]
+  if (type !== 'message' && type !== 'agent_message')
+    return [...ITEMS, ...BESIDE_IT].includes(String(type)) ? [] : [type]
+  return unknownBlocks(blocksOf(payload['content']), BLOCKS)
+}
 
 /** The text of an error that an event has, by itself or at the end of a turn; undefined for other events. */
 const errorIn = ({ type, message, error }: Json): string | undefined => {

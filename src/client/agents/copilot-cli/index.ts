@@ -8,7 +8,7 @@ import type { ObjectLine } from '../support/lines.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newOutline, type Outline, traceFieldsOf } from '../support/trace-fields.ts'
 import { newReading, type Reading, readLine } from './messages.ts'
-import { type Details, idInPath, isEvent, noteDetails, workspaceName } from './session.ts'
+import { type Details, idInPath, isEvent, isKnownEvent, noteDetails, workspaceName } from './session.ts'
 
 const id = 'copilot-cli'
 
@@ -31,6 +31,7 @@ const step = ({ details, outline, reading }: State, line: ObjectLine): readonly 
 /** Reads the events of a session (README). */
 const parser: LineParser<State> = {
   understands: isEvent,
+  unknownIn: ({ type }) => (isKnownEvent(String(type)) ? [] : [type]),
   start,
   step,
   describe: ({ details, outline }, path) => ({

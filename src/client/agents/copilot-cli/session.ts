@@ -7,6 +7,19 @@ import { storedTitle } from '../support/trace-fields.ts'
 export const isEvent = ({ type, data }: Json): boolean =>
   /^(session|user|assistant|tool|system|subagent|hook)\.\w/.test(String(type)) && isObject(data)
 
+/** Events that say nothing of the conversation, or repeat it, by what their names begin with (README, rule 8). */
+const BESIDE_IT =
+  /^(?:session|tool|system|subagent|hook|skill|permission|user_input|elicitation|external_tool|command|exit_plan_mode|pending_messages|mcp|sampling|auto_mode_switch|abort)(?:\.|$)/
+
+const OF_CONVERSATION = [
+  ...['user.message', 'assistant.message', 'assistant.reasoning', 'assistant.turn_start', 'assistant.turn_end'],
+  ...['assistant.intent', 'assistant.usage', 'assistant.message_delta', 'assistant.reasoning_delta'],
+  ...['assistant.message_start', 'assistant.streaming_delta'],
+]
+
+/** Whether it is known what an event is, whether it becomes a message or not (README, rule 12). */
+export const isKnownEvent = (type: string): boolean => BESIDE_IT.test(type) || OF_CONVERSATION.includes(type)
+
 /** The model that an event selects for the answers after it, empty for "auto" (README, rule 3); undefined for other events. */
 export const chosenModel = (json: Json): string | undefined => {
   const data = objectOf(json['data'])

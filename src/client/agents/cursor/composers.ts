@@ -3,7 +3,7 @@ import { acceptedId, newLineIds } from '../support/external-ids.ts'
 import { inOneFile } from '../support/files.ts'
 import { type Json, objectOf, objectsIn, parseObject, textOf } from '../support/json.ts'
 import { withoutBinary } from '../support/media.ts'
-import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
+import { type OnDamaged, type OnUnknown, sessionOfCopy } from '../support/session-of-messages.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
 import { bounded, columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
@@ -113,9 +113,15 @@ function* bubblesIn(database: Database, composer: Json, onDamaged: OnDamaged): G
   }
 }
 
-function* messagesIn(database: Database, composer: Json, onDamaged: OnDamaged): Generator<SessionMessage> {
+function* messagesIn(
+  database: Database,
+  composer: Json,
+  { onDamaged, onUnknown }: { readonly onDamaged: OnDamaged; readonly onUnknown: OnUnknown },
+): Generator<SessionMessage> {
   const tools = toolsOf(composer)
   for (const bubble of bubblesIn(database, composer, onDamaged)) {
+    const { type } = bubble.json
+    if (type !== 1 && type !== 2) onUnknown(`bubble-${String(type)}`)
     const message = messageOf(bubble, composer, tools)
     if (message) yield message
   }
@@ -131,10 +137,10 @@ const readComposer =
       {
         externalId: acceptedId(id, 'session'),
         copy: () => copyFromDatabase(path, (database) => copyComposer(database, id)),
-        messages: ({ database, result }, onDamaged) => {
+        messages: ({ database, result }, onDamaged, onUnknown) => {
           const composer = composerOf(result)
           if (result !== undefined && !composer) onDamaged(1)
-          return messagesIn(database, composer ?? {}, onDamaged)
+          return messagesIn(database, composer ?? {}, { onDamaged, onUnknown })
         },
         trace: async (outline, result) => {
           const composer = composerOf(result) ?? {}

@@ -14,6 +14,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
+import { unknownBlocks } from '../support/unknown-kinds.ts'
 import { isTyped, saidByUser } from './transcript-messages.ts'
 
 /** A message as it is stored. `id` is unique in its session, `order` its place there. */
@@ -73,6 +74,12 @@ const partsOfTool = (json: Json, calls: ToolCalls): readonly Part[] => {
   const isNoted = results.length === 1 && isNotedAsFailed(json)
   return results.map((block) => resultOf(block, calls, isNoted))
 }
+
+const BLOCKS = ['text', 'reasoning', 'redacted-reasoning', 'tool-call', 'tool-result', 'image', 'file']
+
+/** What a message holds that is left out, because its kind is not known (README, rule 15). */
+export const unknownIn = ({ role, content }: Json): readonly unknown[] =>
+  ['user', 'assistant', 'tool', 'system'].includes(String(role)) ? unknownBlocks(blocksOf(content), BLOCKS) : [role]
 
 /** The model, which is noted beside the answer, or beside its blocks. */
 const modelOf = (json: Json): string | undefined =>

@@ -4,7 +4,7 @@ import type { SessionMessage, StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { inOneFile } from '../support/files.ts'
 import { type Json, parseObject, textOf } from '../support/json.ts'
-import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts'
+import { type OnDamaged, type OnUnknown, sessionOfCopy } from '../support/session-of-messages.ts'
 import { lookAtFiles } from '../support/sqlite/files.ts'
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
@@ -14,7 +14,7 @@ import { traceFieldsOf } from '../support/trace-fields.ts'
 import { composerList } from './composers.ts'
 import { databasesOfStore } from './places.ts'
 import { copyStore, isKnownIn } from './store-copy.ts'
-import { messageOfStore } from './store-messages.ts'
+import { messageOfStore, unknownIn } from './store-messages.ts'
 import { pathOf } from './workspaces.ts'
 
 const idOf = (path: string): string => basename(dirname(path))
@@ -29,7 +29,7 @@ const nameIn = (...names: readonly unknown[]): string | undefined =>
   names.map(textOf).find((name) => name !== undefined && !DEFAULT_NAMES.includes(name))
 
 /** The messages in the private database. */
-function* messagesIn(database: Database, onDamaged: OnDamaged): Generator<SessionMessage> {
+function* messagesIn(database: Database, onDamaged: OnDamaged, onUnknown: OnUnknown): Generator<SessionMessage> {
   const calls = newToolCalls()
   for (const { number, id, data } of database
     .prepare('SELECT number, id, data FROM messages ORDER BY number')
@@ -37,6 +37,7 @@ function* messagesIn(database: Database, onDamaged: OnDamaged): Generator<Sessio
     const json = typeof data === 'string' ? parseObject(data) : undefined
     const message = json && messageOfStore({ id: String(id), order: Number(number), json }, calls)
     if (!json) onDamaged(Number(number))
+    else for (const kind of unknownIn(json)) onUnknown(kind)
     if (message) yield message
   }
 }
@@ -51,9 +52,9 @@ const readStore =
       {
         externalId: acceptedId(idOf(path), 'session'),
         copy: () => copyFromDatabase(path, copyStore),
-        messages: ({ database, result: { isUnknown } }, onDamaged) => {
+        messages: ({ database, result: { isUnknown } }, onDamaged, onUnknown) => {
           if (isUnknown) onDamaged(1)
-          return messagesIn(database, onDamaged)
+          return messagesIn(database, onDamaged, onUnknown)
         },
         trace: async (outline, { meta, root }) => {
           const beside = await readBeside(path)

@@ -18,6 +18,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
+import { unknownBlocks } from '../support/unknown-kinds.ts'
 
 const [OPEN, CLOSE] = ['<user_query>', '</user_query>']
 
@@ -35,6 +36,14 @@ export const saidByUser = (text: string): readonly Said[] => {
 /** Whether a line has the form of a message, or of the end of a turn. */
 export const isTranscriptLine = ({ role, type, message }: Json): boolean =>
   typeof role === 'string' ? isObject(message) : type === 'turn_ended'
+
+const BLOCKS = [...['text', 'thinking', 'tool_use', 'tool_call', 'tool_result', 'tool-result', 'image', 'document']]
+
+/** What a line holds that is left out, because its kind is not known (README, rule 15). */
+export const unknownIn = ({ role, type, message }: Json): readonly unknown[] => {
+  if (role === 'user' || role === 'assistant') return unknownBlocks(blocksOf(objectOf(message)['content']), BLOCKS)
+  return type === 'turn_ended' ? [] : [role ?? type]
+}
 
 /** What a line needs of the lines before it. `callIds` are the ids of calls, most of which have none although their results do. */
 export const newReading = () => ({ calls: newToolCalls(), callIds: newHashedMap(), lineId: newLineIds() })

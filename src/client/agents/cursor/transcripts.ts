@@ -9,7 +9,14 @@ import { newOutline, type Outline, traceFieldsOf } from '../support/trace-fields
 import { composerList } from './composers.ts'
 import { databasesOfTranscript, projectFolderOf, storesOfTranscript } from './places.ts'
 import { isKnownStore } from './stores.ts'
-import { isTranscriptLine, messagesOfText, newReading, type Reading, readLine } from './transcript-messages.ts'
+import {
+  isTranscriptLine,
+  messagesOfText,
+  newReading,
+  type Reading,
+  readLine,
+  unknownIn,
+} from './transcript-messages.ts'
 import { folderNamed } from './workspaces.ts'
 
 const nameOf = (path: string): string => basename(path, extname(path))
@@ -54,6 +61,7 @@ type State = { readonly outline: Outline; readonly reading: Reading }
 /** Reads a transcript in lines of JSON (README). */
 const parserOf = (agentId: string): LineParser<State> => ({
   understands: isTranscriptLine,
+  unknownIn,
   start: () => ({ outline: newOutline(), reading: newReading() }),
   step: ({ outline, reading }, line) => {
     const message = readLine(reading, line)

@@ -19,7 +19,7 @@ import {
   type Note,
   summaryOf,
 } from './history.ts'
-import { draftOf, messagesOf } from './messages.ts'
+import { draftOf, messagesOf, unknownIn } from './messages.ts'
 import { parentCallOf, parentOf } from './parents.ts'
 
 const id = 'gemini-cli'
@@ -89,6 +89,7 @@ const describe = async ({ history, metadata }: State, path: string): Promise<Des
 /** Reads the records of a session (README). */
 const parser: LineParser<State> = {
   understands: isRecord,
+  unknownIn,
   start,
   step,
   describe,

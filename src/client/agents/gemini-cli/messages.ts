@@ -7,12 +7,13 @@ import {
   resultText,
   shellFailed,
   toolNameOf,
+  unknownParts,
 } from '../support/gemini-content.ts'
 import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { argsWithoutBinary, callWithResult, type Draft, errorPart, newMessage, thinkingPart } from '../support/parts.ts'
-import { type History, messagesIn } from './history.ts'
+import { type History, isRecord, messagesIn } from './history.ts'
 
 const thoughtParts = (thought: Json): readonly Part[] =>
   thinkingPart([thought['subject'], thought['description']].filter(textOf).join('\n'))
@@ -83,6 +84,15 @@ export const draftOf = (message: Json, id: string, owned = ALL): Draft | undefin
     default:
       return undefined
   }
+}
+
+const TYPES = ['user', 'gemini', 'info', 'warning', 'error']
+
+/** What a record holds that is left out, because its kind is not known (README, rule 13). */
+export const unknownIn = (line: Json): readonly unknown[] => {
+  const messages = typeof line['id'] === 'string' ? [line] : objectsIn(objectOf(line['$set'] ?? line)['messages'])
+  if (messages.length === 0 && !isRecord(line)) return [line['type'] ?? 'record']
+  return messages.flatMap(({ type, content }) => (TYPES.includes(String(type)) ? unknownParts(content) : [type]))
 }
 
 const ownedBy = ({ calls, results }: History, messageId: string): Owned => {

@@ -149,7 +149,8 @@ const readSession =
       {
         externalId: acceptedId(id, 'session'),
         copy: () => copyFromDatabase(path, (database) => copySession(database, id)),
-        messages: ({ database, result }, onDamaged) => messagesOf(messagesIn(database, onDamaged), result),
+        messages: ({ database, result }, onDamaged, onUnknown) =>
+          messagesOf(messagesIn(database, onDamaged), result, onUnknown),
         trace: (outline, info) => traceOf(agentId, info, outline),
       },
       onMalformed,

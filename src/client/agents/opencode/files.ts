@@ -5,7 +5,7 @@ import type { StoredSession } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { inOneFile } from '../support/files.ts'
 import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
-import { type OnDamaged, sessionOfMessages } from '../support/session-of-messages.ts'
+import { type OnDamaged, type OnUnknown, sessionOfMessages } from '../support/session-of-messages.ts'
 import { sessionList } from './database.ts'
 import type { StoredMessage } from './messages.ts'
 import { callThatStarted, messagesOf, type SessionInfo, traceOf } from './session.ts'
@@ -149,16 +149,21 @@ const readSession =
     const { parent } = known
     const parentCall = parent === undefined ? undefined : await parentCallOf(storageOf(path), id, parent)
     const info = { ...known, parentCall }
-    const messages = (onDamaged: OnDamaged) => messagesOf(messagesIn(storageOf(path), id, onDamaged), info)
+    const messages = (onDamaged: OnDamaged, onUnknown: OnUnknown) =>
+      messagesOf(messagesIn(storageOf(path), id, onDamaged), info, onUnknown)
     return sessionOfMessages(
       {
         externalId: acceptedId(id, 'session'),
-        first: (onDamaged) => {
+        first: (onDamaged, onUnknown) => {
           if (!json) onDamaged(1)
-          return messages(onDamaged)
+          return messages(onDamaged, onUnknown)
         },
         trace: (outline) => traceOf(agentId, info, outline),
-        again: () => messages(() => {}),
+        again: () =>
+          messages(
+            () => {},
+            () => {},
+          ),
       },
       onMalformed,
     )

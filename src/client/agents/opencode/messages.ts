@@ -12,6 +12,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import { mcpToolName } from '../support/tool-calls.ts'
+import { unknownBlocks } from '../support/unknown-kinds.ts'
 
 /** A part as opencode stores it. */
 type StoredPart = { readonly id: string; readonly json: Json }
@@ -87,6 +88,20 @@ const partsOf = (part: StoredPart): readonly Part[] => {
       return []
   }
 }
+
+const PARTS = [
+  ...['text', 'reasoning', 'tool', 'file', 'subtask', 'retry'],
+  ...['step-start', 'step-finish', 'snapshot', 'patch', 'agent', 'compaction'],
+]
+
+/** What a message holds that is left out, because its kind is not known (README, rule 12). */
+export const unknownIn = ({ info, parts }: StoredMessage): readonly unknown[] =>
+  roleOf(info) === undefined
+    ? [info['role']]
+    : unknownBlocks(
+        parts.map(({ json }) => json),
+        PARTS,
+      )
 
 /** A message as opencode stores it. `number` is its place among the session's messages, from 1. */
 export type StoredMessage = {

@@ -1,8 +1,9 @@
 import type { SessionMessage, SessionFields } from '../agent.ts'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
+import type { OnUnknown } from '../support/session-of-messages.ts'
 import { type Outline, traceFieldsOf } from '../support/trace-fields.ts'
-import { messageOf, type StoredMessage } from './messages.ts'
+import { messageOf, type StoredMessage, unknownIn } from './messages.ts'
 
 /** The row or file of a session, with the names of the files. */
 export type SessionInfo = {
@@ -47,8 +48,10 @@ async function* withoutReverted(
 export async function* messagesOf(
   stored: AsyncIterable<StoredMessage>,
   { revert }: SessionInfo,
+  onUnknown: OnUnknown,
 ): AsyncGenerator<SessionMessage> {
   for await (const one of withoutReverted(stored, revert)) {
+    for (const kind of unknownIn(one)) onUnknown(kind)
     const message = messageOf(one)
     if (message) yield message
   }

@@ -9,7 +9,7 @@ import { type Branches, newBranches, newTree, type Path } from '../support/path.
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { forkOf, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
-import { readEntry } from './messages.ts'
+import { readEntry, unknownInMessage } from './messages.ts'
 
 const id = 'pi'
 
@@ -95,6 +95,10 @@ const idInName = (path: string): string => {
 /** Reads the entries of a session (README). */
 const parser: LineParser<State> = {
   understands: isEntry,
+  unknownIn: (json) => {
+    if (json['type'] === 'message') return unknownInMessage(json)
+    return isEntry(json) ? [] : [json['type']]
+  },
   start,
   step,
   describe: ({ details, path, branches }, file) => ({

@@ -15,6 +15,7 @@ import {
   textPart,
   thinkingPart,
 } from '../support/parts.ts'
+import { unknownBlocks } from '../support/unknown-kinds.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
 
 /** The text of a text block, or the one that replaces an image; undefined for other blocks (README, rule 5). */
@@ -111,6 +112,15 @@ const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft |
     default:
       return undefined
   }
+}
+
+const ROLES = ['user', 'assistant', 'toolResult', 'bashExecution', 'branchSummary', 'compactionSummary', 'custom']
+const BLOCKS = ['text', 'image', 'thinking', 'toolCall']
+
+/** What an entry of type `message` holds that is left out, because its kind is not known (README, rule 11). */
+export const unknownInMessage = (json: Json): readonly unknown[] => {
+  const { role, content } = messageOf(json)
+  return ROLES.includes(String(role)) ? unknownBlocks(blocksOf(content), BLOCKS) : [role]
 }
 
 const timeOf = (json: Json): number | undefined => {

@@ -19,6 +19,7 @@ import {
   isRecord,
   noteDetails,
   originOf,
+  unknownIn,
 } from './session.ts'
 
 const id = 'qwen-code'
@@ -56,6 +57,7 @@ const step = ({ details, path, finalPath, branches, reading }: State, line: Obje
 /** Reads the records of a session (README). */
 const parser: LineParser<State> = {
   understands: isRecord,
+  unknownIn,
   start,
   step,
   describe: ({ details, path, branches }, file) => {

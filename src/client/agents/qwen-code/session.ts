@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
+import { unknownParts } from '../support/gemini-content.ts'
 import { isObject, type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { forkOf, storedTitle } from '../support/trace-fields.ts'
 import { payloadOf } from './content.ts'
@@ -15,6 +16,10 @@ export const isRecord = ({ type, uuid, parentUuid, sessionId, message, systemPay
   typeof sessionId === 'string' &&
   (parentUuid === null || typeof parentUuid === 'string') &&
   (type === 'system' ? isObject(systemPayload) : isObject(message) && Array.isArray(message['parts']))
+
+/** What a record holds that is left out, because its kind is not known (README, rule 14). System records of any kind are known. */
+export const unknownIn = ({ type, message }: Json): readonly unknown[] =>
+  TYPES.includes(String(type)) ? unknownParts(objectOf(message)['parts']) : [type]
 
 /** Whether a file begins with a record, also where it is longer than the beginning. */
 export const beginsLikeRecord = (text: string): boolean =>

@@ -11,6 +11,12 @@ export const contentList = (content: unknown): readonly Json[] =>
     return isObject(part) ? [part] : []
   })
 
+const PARTS = ['text', 'thought', 'inlineData', 'fileData', 'functionCall', 'functionResponse']
+
+/** The kinds of parts that agents do not read, by their first member. */
+export const unknownParts = (content: unknown): readonly unknown[] =>
+  contentList(content).flatMap((part) => (PARTS.some((name) => name in part) ? [] : [Object.keys(part)[0]]))
+
 /** The text that replaces binary content or a file; undefined for other parts. */
 const mediaOf = (part: Json): string | undefined => {
   for (const name of ['inlineData', 'fileData']) {

@@ -19,6 +19,8 @@ export type LineParser<State> = {
   readonly start: (start: Start<State>) => State | Promise<State>
   /** Changes the state, and returns the messages that are complete with this line. */
   readonly step: (state: State, line: ObjectLine) => readonly SessionMessage[]
+  /** The kinds of what a line holds that the parser does not know, and leaves out: the line's own, or those of its blocks. */
+  readonly unknownIn?: (json: Json, state: State) => readonly unknown[]
   /** The id and the fields of the trace, after all lines. */
   readonly describe: (state: State, path: string) => Described | Promise<Described>
   /**

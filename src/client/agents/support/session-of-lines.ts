@@ -5,6 +5,7 @@ import type { ReadSessionFile } from './files.ts'
 import { newKeptLines } from './kept-lines.ts'
 import type { LineParser } from './line-parser.ts'
 import { beginning, numberAt, type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from './lines.ts'
+import { newUnknownKinds, type UnknownKinds } from './unknown-kinds.ts'
 
 /** The lines of a file from the place `at` on, which moves with them, in parts (`linesInParts`). */
 type ReadLines = (path: string, size: number, onDamaged: OnDamaged, at: Place) => AsyncIterable<Iterable<ObjectLine>>
@@ -24,6 +25,7 @@ type Live<State> = {
   readonly place: Place
   readonly content: Content
   readonly externalId: string
+  readonly unknown: UnknownKinds
 }
 
 /** A line, and how many of its bytes are lost (`OnDamaged`). */
@@ -37,6 +39,8 @@ type Ahead = {
   readonly isUnderstood: boolean
   /** Whether the last one has no newline yet: it may still become another line. */
   readonly isTorn: boolean
+  /** What the parser does not know, also before these lines. */
+  readonly unknown: UnknownKinds
   readonly kept: readonly ObjectLine[] | undefined
 }
 
@@ -45,8 +49,10 @@ const readAhead = async <State>(
   { path, size, parser, lines }: Source<State>,
   ahead: State,
   at: Place,
+  known?: UnknownKinds,
 ): Promise<Ahead> => {
   const damaged: Damage[] = []
+  const unknown = newUnknownKinds(known)
   const keeping = newKeptLines(parser.keep)
   let [objects, isUnderstood, isTorn] = [0, false, false]
   for await (const part of lines(path, size, (line, lost) => void damaged.push({ line, lost }), at))
@@ -54,11 +60,15 @@ const readAhead = async <State>(
       objects++
       isUnderstood ||= parser.understands(line.json)
       isTorn = !line.ended
+      for (const kind of parser.unknownIn?.(line.json, ahead) ?? []) unknown.add(kind)
       parser.step(ahead, line)
       keeping.add(line)
     }
-  return { damaged, objects, isUnderstood, isTorn, kept: keeping.all() }
+  return { damaged, objects, isUnderstood, isTorn, unknown: unknown.counts(), kept: keeping.all() }
 }
+
+/** What was left out; nothing where no line was understood, which is said instead. */
+const leftOutOf = (unknown: UnknownKinds): Pick<Session, 'leftOut'> => (unknown.size === 0 ? {} : { leftOut: unknown })
 
 /** The messages of a session, which `make` reads again for each call, unless they are few enough to be kept until the next one. */
 const messagesOf = (isKept: boolean, make: () => AsyncIterable<SessionMessage>): Session['messages'] => {
@@ -89,7 +99,7 @@ const wholeSession = async <State>(
   const place = beginning()
   const ahead = await parser.start({ path, size, ahead: undefined })
   const read = await readAhead(source, ahead, place)
-  const { damaged, objects, isUnderstood, isTorn } = read
+  const { damaged, objects, isUnderstood, isTorn, unknown } = read
   let { kept } = read
   const described = await parser.describe(ahead, path)
   for (const { line, lost } of damaged) onMalformed(line, lost)
@@ -104,12 +114,12 @@ const wholeSession = async <State>(
   }
   const live = (): Live<State> | undefined =>
     content && reached && isUnderstood && !isTorn
-      ? { parser, ahead, state: reached, place, content, externalId: described.externalId }
+      ? { parser, ahead, state: reached, place, content, externalId: described.externalId, unknown }
       : undefined
   return {
     ...described,
     skippedLines: damaged.length,
-    ...(isUnderstood || objects === 0 ? {} : { unknownLines: objects + damaged.length }),
+    ...(isUnderstood || objects === 0 ? leftOutOf(unknown) : { unknownLines: objects + damaged.length }),
     isKept,
     messages: messagesOf(isKept, make),
     live,
@@ -126,7 +136,7 @@ const addedSession = async <State>(
   const { path, parser } = source
   const { ahead, state } = before
   const place = { ...before.place }
-  const { damaged, isTorn, kept } = await readAhead(source, ahead, place)
+  const { damaged, isTorn, kept, unknown } = await readAhead(source, ahead, place, before.unknown)
   const described = await parser.describe(ahead, path)
   if (!kept || isTorn || described.externalId !== before.externalId) return undefined
   if (parser.reachesBack?.(ahead, numberAt(before.place)) === true) return undefined
@@ -135,12 +145,13 @@ const addedSession = async <State>(
   return {
     ...described,
     skippedLines: damaged.length,
+    ...leftOutOf(unknown),
     isContinued: true,
     isKept: true,
     messages: async function* () {
       yield* messages
     },
-    live: (): Live<State> => ({ ...before, place, content }),
+    live: (): Live<State> => ({ ...before, place, content, unknown }),
   }
 }
 

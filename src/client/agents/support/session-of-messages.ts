@@ -1,16 +1,20 @@
 import type { ReadOptions, Session, SessionMessage } from '../agent.ts'
 import type { Taken } from './sqlite/snapshot.ts'
 import { newOutline, type Outline } from './trace-fields.ts'
+import { newUnknownKinds } from './unknown-kinds.ts'
 
 /** Called with the number of each message, or part of one, that cannot be read. */
 export type OnDamaged = ReadOptions['onMalformed']
+
+/** Called with each kind of a record or a part that the parser does not know, and leaves out. */
+export type OnUnknown = (kind: unknown) => void
 
 type Messages = Iterable<SessionMessage> | AsyncIterable<SessionMessage>
 
 /** A session that has to be read as a whole each time: `first` gives its messages for the trace, `again` for everything else. */
 type WholeSession = {
   readonly externalId: string
-  readonly first: (onDamaged: OnDamaged) => Messages
+  readonly first: (onDamaged: OnDamaged, onUnknown: OnUnknown) => Messages
   readonly trace: (outline: Outline) => Session['trace'] | Promise<Session['trace']>
   readonly again: Session['messages']
 }
@@ -26,15 +30,20 @@ export const sessionOfMessages = async (
     onMalformed(number)
   }
   const outline = newOutline()
-  for await (const message of first(onDamaged)) outline.note(message)
-  return { externalId, trace: await trace(outline), skippedLines, messages: again }
+  const unknown = newUnknownKinds()
+  for await (const message of first(onDamaged, unknown.add)) outline.note(message)
+  const leftOut = unknown.counts()
+  return {
+    ...{ externalId, trace: await trace(outline), skippedLines, messages: again },
+    ...(leftOut.size === 0 ? {} : { leftOut }),
+  }
 }
 
 /** A session in a database: `copy` copies what belongs to it into a private database, from which the messages are read. */
 type CopiedSession<T> = {
   readonly externalId: string
   readonly copy: () => Promise<Taken<T>>
-  readonly messages: (copied: Taken<T>, onDamaged: OnDamaged) => Messages
+  readonly messages: (copied: Taken<T>, onDamaged: OnDamaged, onUnknown: OnUnknown) => Messages
   readonly trace: (outline: Outline, result: T) => Session['trace'] | Promise<Session['trace']>
 }
 
@@ -51,13 +60,17 @@ export const sessionOfCopy = async <T>(
   return sessionOfMessages(
     {
       externalId,
-      first: (onDamaged) => messages(first, onDamaged),
+      first: (onDamaged, onUnknown) => messages(first, onDamaged, onUnknown),
       trace: (outline) => trace(outline, first.result),
       again: async function* () {
         const copied = unread ?? (await copy())
         unread = undefined
         try {
-          yield* messages(copied, () => {})
+          yield* messages(
+            copied,
+            () => {},
+            () => {},
+          )
         } finally {
           copied.database.close()
         }

@@ -27,6 +27,8 @@ export type AgentOverview = {
   /** Sessions that are not among `changes`. */
   readonly ruled: readonly Ruled[]
   readonly expiring: Expiring
+  /** Linked folders at its places, which are not searched. */
+  readonly linked: readonly string[]
 }
 
 /** How many sessions their agent deletes within a week. `unsent` of them still have to be sent, or sent again as they are now. */
@@ -122,11 +124,21 @@ export async function* overviewOf(
   sent: Sent | undefined,
   unreadable: ReportUnreadable,
 ): AsyncGenerator<AgentOverview> {
-  const all = await findSessionFiles(agents, [], searched, unreadable)
+  const links: { readonly path: string; readonly agent: Agent | undefined }[] = []
+  const all = await findSessionFiles(agents, [], searched, unreadable, {
+    onLink: (path, agent) => links.push({ path, agent }),
+  })
   for (const agent of agents.toSorted((a, b) => a.name.localeCompare(b.name))) {
     const roots = agent.roots(searched.env, searched.home)
     const places = roots.map((path) => ({ path, exists: existsSync(path) }))
     const files = all.filter((file) => file.agent === agent)
-    yield { agent, places, files: files.length, ...(await countSessions(agent, files, { searched, sent, unreadable })) }
+    const linked = links.filter((link) => link.agent === agent).map(({ path }) => path)
+    yield {
+      agent,
+      places,
+      files: files.length,
+      linked,
+      ...(await countSessions(agent, files, { searched, sent, unreadable })),
+    }
   }
 }

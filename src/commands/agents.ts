@@ -6,13 +6,13 @@ import { agents } from '../client/agents/index.ts'
 import { configDir, serverAddress } from '../client/config.ts'
 import { readCredentials } from '../client/login/credentials.ts'
 import { type AgentOverview, overviewOf } from '../client/overview.ts'
-import { countOf } from '../client/report/text.ts'
+import { countOf, linksText } from '../client/report/text.ts'
 import { expiringText, kindsText, sentTo, type Total, totalOf } from './support/session-counts.ts'
 
 type Options = { readonly server?: string; readonly json?: boolean }
 
 /** `3 sessions in 2 files: 1 new, 2 unchanged`. */
-const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring'>): string => {
+const describe = ({ files, sessions, changes, ruled }: Omit<Total, 'expiring' | 'linked'>): string => {
   const known = kindsText(Object.entries(changes ?? {}), ruled)
   return `${countOf(sessions, 'session')} in ${countOf(files, 'file')}${known && `: ${known}`}`
 }
@@ -41,6 +41,7 @@ const textReporter: Reporter = {
       `${overview.agent.name}: ${found.length === 0 ? 'not found' : what}`,
       ...found.map(({ path }) => `  ${path}`),
       ...(expiring === undefined ? [] : [`  ${expiring}`]),
+      ...(overview.linked.length === 0 ? [] : [`  ${linksText(overview.linked)}`]),
       ...overview.ruled.map(({ sessions, why }) => `  ${countOf(sessions, 'session')}: ${why}`),
     ])
   },

@@ -10,6 +10,7 @@ import { type Probe, probe } from '../client/api/probe.ts'
 import { serverAddress, stateDir } from '../client/config.ts'
 import { type Credentials, readCredentials } from '../client/login/credentials.ts'
 import { type AgentOverview, overviewOf } from '../client/overview.ts'
+import { linksText } from '../client/report/text.ts'
 import { type Watcher, runningWatcher } from '../client/watch/watch-lock.ts'
 import { version } from '../base/version.ts'
 import { userText } from './support/account.ts'
@@ -132,19 +133,21 @@ const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status
     { text: `login      ${loginText(login, server)}`, ...(login && login.valid !== false ? {} : { style: 'bad' }) },
     ...(login ? [{ text: `namespace  ${namespaceText(login)}` }] : []),
     { text: `sessions   ${sessionsText(sessions)}` },
+    ...(sessions.linked.length === 0 ? [] : [{ text: `left out   ${linksText(sessions.linked)}` }]),
     ...sessions.byAgent.flatMap(expiringLine),
     ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${shortTime(watcher.since)}` }] : []),
     { text: `version    ${version}` },
   ]
 }
 
-const sessionsDocument = ({ sessions, changes, ruled, expiring }: Sessions): object => ({
+const sessionsDocument = ({ sessions, changes, ruled, expiring, linked }: Sessions): object => ({
   here: sessions,
   ...(changes && {
     sent: changes.unchanged,
     unsent: changes.new + changes.changed + countRuled(ruled, 'held', 'failed'),
   }),
   expiring,
+  linked,
 })
 
 const documentOf = (status: Status): object => {

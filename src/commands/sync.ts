@@ -13,6 +13,7 @@ import { readRedactionOptions } from '../client/redaction/options.ts'
 import type { Reporter, SyncEvent } from '../client/report/events.ts'
 import { newReporter, ownOutput } from '../client/report/reporters.ts'
 import { newRunSoFar } from '../client/report/so-far.ts'
+import { linksLeftOut } from '../client/report/text.ts'
 import { keepHeapSmall } from '../client/upload/sync-files.ts'
 import { terminalAsking } from '../client/rules/confirm-public.ts'
 import { openRules } from '../client/rules/open.ts'
@@ -123,8 +124,11 @@ const syncUntil = async (
   const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
+  const links: string[] = []
   const searched = { env: io().env, home: io().home }
-  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }))
+  const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }), {
+    onLink: (folder) => links.push(folder),
+  })
   const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
     report({ type: 'connection', state, message }),
   )
@@ -163,6 +167,7 @@ const syncUntil = async (
       files: files.length,
       bytes: totalSize(files),
     })
+    if (links.length > 0) report(linksLeftOut(links))
     for (const problem of unreadable) report({ type: 'problem', kind: 'unreadable', ...problem })
     const destinationOf = onlyOf(options.project, rules.destinationOf)
     const place = { connection, states: await placeOf(connection) }

@@ -85,6 +85,7 @@ test('agents --json prints a document for each agent, and the summary last', asy
     unchanged: 0,
     ruled: [],
     expiring: { sessions: 0, unsent: 0 },
+    linked: [],
   })
   assert.equal(documents(out).at(-1), {
     type: 'summary',
@@ -96,6 +97,7 @@ test('agents --json prints a document for each agent, and the summary last', asy
     changed: 0,
     unchanged: 0,
     expiring: { sessions: 0, unsent: 0 },
+    linked: [],
     unreadable: 0,
     exitCode: 0,
   })

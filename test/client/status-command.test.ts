@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -36,7 +36,7 @@ test('status counts sessions in total, sent and not sent', async (context) => {
   assert.match(out, /\nsessions {3}3 here: 2 sent, 1 not sent; send them with: .*tracebook sync\n/)
   assert.not.match(out, 'expiring')
   const { sessions, waiting } = await sessionsOf(context)
-  assert.equal(sessions, { here: 3, sent: 2, unsent: 1, expiring: { sessions: 0, unsent: 0 } })
+  assert.equal(sessions, { here: 3, sent: 2, unsent: 1, expiring: { sessions: 0, unsent: 0 }, linked: [] })
   assert.equal(waiting, { new: 1, changed: 0, unchanged: 2 })
 })
 
@@ -58,7 +58,25 @@ test('status counts sessions that their agent will delete within a week, also wh
   await context.server.close()
   writeFileSync(join(context.claude, 'settings.json'), '{"cleanupPeriodDays":30}')
   const away = await sessionsOf(context)
-  assert.equal(away['sessions'], { here: 2, sent: 2, unsent: 0, expiring: { sessions: 2, unsent: 0 } })
+  assert.equal(away['sessions'], { here: 2, sent: 2, unsent: 0, expiring: { sessions: 2, unsent: 0 }, linked: [] })
+})
+
+test('a linked folder is named by status, agents and sync, which upload it when it is named', async (context) => {
+  await run(context, 'login')
+  const [outside, link] = [join(context.home, 'shared', '-w-linked'), join(context.claude, 'projects', '-w-linked')]
+  mkdirSync(outside, { recursive: true })
+  writeFileSync(join(outside, 's-9.jsonl'), `${userLine('u-1', 'Linked', { sessionId: 's-9' })}\n`)
+  symlinkSync(outside, link)
+  const said = `1 linked folder left out: name it to upload it (${link})`
+  assert.ok((await run(context, 'sync')).err.includes(`${said}\n`))
+  assert.ok((await run(context, 'status')).out.includes(`\nleft out   ${said}\n`))
+  assert.ok((await run(context, 'agents')).out.includes(`\n  ${said}\n`))
+  const [told] = documents((await run(context, 'sync', '--json')).out).filter(({ type }) => type === 'left_out')
+  assert.equal(told, { type: 'left_out', folders: [link], message: said })
+  assert.equal(((await sessionsOf(context))['sessions'] as { readonly linked: unknown }).linked, [link])
+  const named = await run(context, 'sync', link)
+  assert.equal([named.code, named.err], [0, ''])
+  assert.match(named.out, /synced 1 session/)
 })
 
 test('status counts sessions without a login', async (context) => {
@@ -69,7 +87,7 @@ test('status counts sessions without a login', async (context) => {
     out,
     /\nexpiring {3}2 sessions that Claude Code deletes within a week; save them with: .*tracebook sync\n/,
   )
-  assert.equal((await sessionsOf(context))['sessions'], { here: 2, expiring: { sessions: 2 } })
+  assert.equal((await sessionsOf(context))['sessions'], { here: 2, expiring: { sessions: 2 }, linked: [] })
 })
 
 test.run()

@@ -14,8 +14,18 @@ export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: 
 /** Called for each folder and file that cannot be read or was deleted during the search, and for a named file that no agent has written. */
 type ReportUnreadable = (path: string, message: string) => void
 
-/** `onFolder` is called for each folder before it is searched. */
-type Search = { readonly unreadable: ReportUnreadable; readonly onFolder: (path: string) => void }
+/** What else is told of a search. */
+type Told = {
+  /** Called for each folder before it is searched. */
+  readonly onFolder: (path: string) => void
+  /** Called for each linked folder that is left out, with the agent in whose folder it is. */
+  readonly onLink: (path: string, agent: Agent | undefined) => void
+}
+
+type Search = Pick<Told, 'onFolder'> & {
+  readonly unreadable: ReportUnreadable
+  readonly onLink: (path: string) => void
+}
 
 /** A folder in which an agent stores its sessions, or a file that holds some, by its real path. */
 type Root = { readonly path: string; readonly agent: Agent }
@@ -49,6 +59,7 @@ async function* filesBelow(
       const path = join(folder, entry.name)
       if (entry.isFile()) yield path
       else if (entry.isDirectory() && !skips(path)) yield* filesBelow(path, search, skips)
+      else if (entry.isSymbolicLink() && !skips(path)) search.onLink(path)
     }
   } catch (error) {
     search.unreadable(folder, errorMessage(error))
@@ -99,19 +110,37 @@ const withoutOthers = (files: readonly SessionFile[]): readonly SessionFile[] =>
   return files.filter(({ path, agent }) => agent.readWith?.(path, paths) === undefined)
 }
 
+/** Whether one of two paths is the other one, or above it. */
+const overlap = (one: string, other: string): boolean =>
+  one === other || one.startsWith(other + sep) || other.startsWith(one + sep)
+
+/** Tells of the links to folders that are not searched anyway. A link back to a folder above leads to nothing new. */
+const tellLinks = async (
+  links: ReadonlyMap<string, Agent | undefined>,
+  searched: readonly string[],
+  tell: Told['onLink'],
+) => {
+  for (const [link, agent] of links) {
+    const target = await realpath(link).catch(() => undefined)
+    const isFolder = target !== undefined && (await stat(target).catch(() => undefined))?.isDirectory() === true
+    if (isFolder && !searched.some((folder) => overlap(folder, target))) tell(link, agent)
+  }
+}
+
 /**
  * The session files at `paths`, which are files or folders; without paths those in the agents' default folders. Real paths, sorted
  * and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
- * is reported. Throws UsageError for a path that does not exist or is neither a file nor a folder.
+ * is reported, and so are links to folders that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
   paths: readonly string[],
   searched: SearchedHome,
   unreadable: ReportUnreadable,
-  onFolder: Search['onFolder'] = () => {},
+  { onFolder = () => {}, onLink = () => {} }: Partial<Told> = {},
 ): Promise<readonly SessionFile[]> => {
-  const search = { unreadable, onFolder }
+  const links = new Map<string, Agent | undefined>()
+  const searchOf = (agent?: Agent): Search => ({ unreadable, onFolder, onLink: (path) => void links.set(path, agent) })
   const roots = await rootsOf(agents, searched)
   const found = new Map<string, SessionFile>()
   const add = async (path: string): Promise<boolean> => {
@@ -127,9 +156,12 @@ export const findSessionFiles = async (
       unreadable(file, errorMessage(error))
     }
   }
-  for (const path of paths) for await (const file of filesAt(path, search)) await addNamed(file, file === path)
+  for (const path of paths) for await (const file of filesAt(path, searchOf())) await addNamed(file, file === path)
   // A root is a real path, and no links are followed below it.
-  if (paths.length === 0) for (const root of roots) for await (const file of filesOf(root, search)) await add(file)
+  if (paths.length === 0)
+    for (const root of roots) for await (const file of filesOf(root, searchOf(root.agent))) await add(file)
+  const named = await Promise.all(paths.map((path) => realpath(path)))
+  await tellLinks(links, paths.length === 0 ? roots.map(({ path }) => path) : named, onLink)
   return withoutOthers([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 

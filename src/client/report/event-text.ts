@@ -101,6 +101,7 @@ export const newEventText = ({ namesSessions, dryRun }: TextOptions) => {
         return {}
       case 'connection':
       case 'stopping':
+      case 'left_out':
         return { notices: [event.message] }
       case 'problem':
         return problems.isShown(event) ? { notices: [problemText(event)] } : {}

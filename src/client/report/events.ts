@@ -56,6 +56,9 @@ export type SessionEvent = Tally & {
   readonly published?: true
 }
 
+/** Linked folders that are not searched, because they could lead to files that are not meant for upload. */
+export type LeftOut = { readonly type: 'left_out'; readonly folders: readonly string[]; readonly message: string }
+
 /** The events of a run, in order. `file` is a path. `--json` prints all but `progress`. */
 export type SyncEvent =
   | {
@@ -116,6 +119,7 @@ export type SyncEvent =
       readonly message: string
     }
   | SessionEvent
+  | LeftOut
   /** How many sessions were excluded or held for one reason. */
   | { readonly type: 'not_sent'; readonly status: 'excluded' | 'held'; readonly why: string; readonly sessions: number }
   /** The user is about to be asked. */

@@ -1,5 +1,5 @@
 import { countText } from '../../base/for-people.ts'
-import type { Summary, Tally } from './events.ts'
+import type { LeftOut, Summary, Tally } from './events.ts'
 
 /** `1 file`, `1,204 files`. */
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
@@ -11,6 +11,23 @@ export const tallyText = ({ messages, new: created, updated }: Tally): string =>
   const known = kinds.filter(Boolean).join(', ')
   return `${countOf(messages, 'message')}${known && ` (${known})`}`
 }
+
+/** How many linked folders are named in a text. */
+const LINKS_NAMED = 3
+
+/** `1 linked folder left out: name it to upload it (/home/ada/.claude/projects/-w)`. */
+export const linksText = (folders: readonly string[]): string => {
+  const them = folders.length === 1 ? 'it' : 'them'
+  const more = folders.length - LINKS_NAMED
+  const named = [...folders.slice(0, LINKS_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  return `${countOf(folders.length, 'linked folder')} left out: name ${them} to upload ${them} (${named})`
+}
+
+export const linksLeftOut = (folders: readonly string[]): LeftOut => ({
+  type: 'left_out',
+  folders,
+  message: linksText(folders),
+})
 
 const skippedText = ({ skippedLines, skippedBytes }: Summary): string => {
   const lines = `${countOf(skippedLines, 'line')} skipped`

@@ -14,6 +14,8 @@ type Options = {
   readonly folders: WatchedFolders
   /** Called for each path that cannot be read, once as long as the reason stays the same. */
   readonly unreadable: (path: string, message: string) => void
+  /** Called for each linked folder that is left out, once. */
+  readonly onLink: (path: string) => void
 }
 
 export type Changes = {
@@ -36,7 +38,7 @@ const BESIDE_DATABASE = /-(?:wal|journal|shm)$/
 type Meaning = 'nothing' | 'scan' | SessionFile
 
 /** Finds the sessions that have changed, by their stamps, which are remembered. */
-export const newChanges = ({ searched, folders, unreadable }: Options): Changes => {
+export const newChanges = ({ searched, folders, unreadable, onLink }: Options): Changes => {
   const stamps = new Map<string, string>()
   const failures = new Map<string, string>()
   let files = new Map<string, SessionFile>()
@@ -47,6 +49,12 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
     const message = errorMessage(error)
     if (failures.get(path) !== message) unreadable(path, message)
     failures.set(path, message)
+  }
+
+  const links = new Set<string>()
+  const tellLink = (path: string) => {
+    if (!links.has(path)) onLink(path)
+    links.add(path)
   }
 
   /** The changed sessions of a file. `seen` is called for each session. */
@@ -78,7 +86,10 @@ export const newChanges = ({ searched, folders, unreadable }: Options): Changes 
     const found =
       searched.paths.length > 0 && named.length === 0
         ? []
-        : await findSessionFiles(searched.agents, named, searched.home, tellUnreadable, (folder) => folders.add(folder))
+        : await findSessionFiles(searched.agents, named, searched.home, tellUnreadable, {
+            onFolder: (folder) => folders.add(folder),
+            onLink: tellLink,
+          })
     files = new Map(found.map((file) => [file.path, file]))
     const sources = new Set<string>()
     const changes: Change[] = []

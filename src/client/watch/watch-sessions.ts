@@ -1,3 +1,5 @@
+import type { LeftOut } from '../report/events.ts'
+import { linksLeftOut } from '../report/text.ts'
 import { newAgenda } from './agenda.ts'
 import { type Change, type Changes, newChanges } from './changes.ts'
 import type { Searched } from './places.ts'
@@ -59,6 +61,7 @@ export type WatchEvent =
   /** Called when it changes whether the system reports changes in all folders. If not, the folders are scanned every `everyMs`. */
   | { readonly type: 'folders'; readonly isWatched: boolean; readonly everyMs: number }
   | { readonly type: 'problem'; readonly kind: 'unreadable'; readonly file: string; readonly message: string }
+  | LeftOut
 
 /** The result of uploading some changes: those that are finished, and whether the others can be uploaded later. */
 type Uploaded = {
@@ -113,7 +116,8 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
   const agenda = newAgenda(signal)
   const folders = newWatchedFolders({ onPath: agenda.onPath, ...(watchFolder ? { watchFolder } : {}) })
   const unreadable = (file: string, message: string) => report({ type: 'problem', kind: 'unreadable', file, message })
-  const changes = newChanges({ searched, folders, unreadable })
+  const onLink = (path: string) => report(linksLeftOut([path]))
+  const changes = newChanges({ searched, folders, unreadable, onLink })
   const { look, waiting } = newLook(changes, agenda, report)
   let backoffMs = FIRST_BACKOFF_MS
   let owedAt = Infinity

@@ -7,7 +7,7 @@ import { openOutlook } from '../../client/rules/outlook.ts'
 import { openSyncState } from '../../client/state/sync-state.ts'
 
 /** The sums over several agents on this machine. `changes` is undefined if it is unknown what was sent. */
-export type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled' | 'expiring'>
+export type Total = Pick<AgentOverview, 'files' | 'sessions' | 'changes' | 'ruled' | 'expiring' | 'linked'>
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0)
 
@@ -23,6 +23,7 @@ export const totalOf = (overviews: readonly AgentOverview[], isKnown: boolean): 
   sessions: sum(overviews.map(({ sessions }) => sessions)),
   changes: isKnown ? sumOf(overviews.flatMap(({ changes }) => changes ?? [])) : undefined,
   ruled: overviews.flatMap(({ ruled }) => ruled),
+  linked: overviews.flatMap(({ linked }) => linked),
   expiring: {
     sessions: sum(overviews.map(({ expiring }) => expiring.sessions)),
     unsent: isKnown ? sum(overviews.map(({ expiring }) => expiring.unsent ?? 0)) : undefined,

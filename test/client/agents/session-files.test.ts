@@ -58,6 +58,34 @@ test('links in a searched folder are not followed, be they external, circular or
   assert.equal(await find([], [folder]), ['linked/mine.jsonl'])
 })
 
+test('a linked folder is named, unless it leads to what is searched anyway, or is not searched', async () => {
+  const [folder, outside] = [join(path, 'projects-2'), join(path, 'shared')]
+  for (const one of [join(folder, '-w'), outside]) mkdirSync(one, { recursive: true })
+  for (const [name, target] of [
+    ['-linked', outside],
+    ['up', '..'],
+    ['round', '.'],
+    ['inside', '-w'],
+    ['memory', outside],
+    ['dangling', 'none'],
+  ] as const)
+    symlinkSync(target, join(folder, name))
+  const agent: Agent = { ...agentIn(folder), skipsFolder: (below) => below === 'memory' }
+  const linked = async (paths: readonly string[]) => {
+    const told: (readonly [string, string | undefined])[] = []
+    const onLink = (link: string, of: Agent | undefined) => told.push([link, of?.id])
+    await findSessionFiles([agent], paths, home, assert.unreachable, { onLink })
+    return told.sort()
+  }
+  const link = join(folder, '-linked')
+  assert.equal(await linked([]), [[link, 'claude-code']])
+  assert.equal(await linked([folder]), [
+    [link, undefined],
+    [join(folder, 'memory'), undefined],
+  ])
+  assert.equal(await linked([folder, outside]), [])
+})
+
 test('a link that is named itself, or that is the default folder, is followed', async () => {
   const link = join(path, 'linked-root')
   symlinkSync(below, link)

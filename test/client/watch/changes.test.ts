@@ -25,7 +25,13 @@ const newWorld = (options: { readonly recursive?: boolean; readonly watchFolder?
   const folders = newWatchedFolders({ onPath: (path) => void paths.add(path), ...options })
   const unreadable: string[] = []
   const searched = { agents: agents as readonly Agent[], paths: [] as string[], home: { env: {}, home } }
-  const changes = newChanges({ searched, folders, unreadable: (path) => void unreadable.push(basename(path)) })
+  const links: string[] = []
+  const changes = newChanges({
+    searched,
+    folders,
+    unreadable: (path) => void unreadable.push(basename(path)),
+    onLink: (path) => void links.push(basename(path)),
+  })
   const scan = async () => {
     const found = await changes.scan()
     found.changes.forEach(changes.settle)
@@ -43,7 +49,7 @@ const newWorld = (options: { readonly recursive?: boolean; readonly watchFolder?
     folders.close()
     remove()
   }
-  return { home, project, paths, folders, changes, searched, unreadable, scan, told, close }
+  return { home, project, paths, folders, changes, searched, unreadable, links, scan, told, close }
 }
 
 const inWorld = async (work: (world: World) => Promise<unknown>, options: Parameters<typeof newWorld>[0] = {}) => {
@@ -56,6 +62,16 @@ const inWorld = async (work: (world: World) => Promise<unknown>, options: Parame
 }
 
 const line = userLine('u-1', 'hello', { sessionId: 's-1' })
+
+test('a linked folder is told once', () =>
+  inWorld(async ({ home, project, scan, links }) => {
+    const outside = join(home, 'shared')
+    mkdirSync(outside)
+    symlinkSync(outside, join(project, 'linked'))
+    await scan()
+    await scan()
+    assert.equal(links, ['linked'])
+  }))
 
 for (const recursive of [false, true]) {
   const how = recursive ? 'one watch for all folders below' : 'a watch for each folder'

@@ -55,7 +55,7 @@ export const importFile = async (
     return { done, failed: left.failed }
   })
   const exitCode = done.leftOut + done.exposed + failed > 0 ? exitCodes.failed : exitCodes.ok
-  const { skippedLines: _lines, skippedBytes: _bytes, exposed: _exposed, ...shown } = done
+  const { skippedLines: _lines, skippedBytes: _bytes, unknownParts: _parts, exposed: _exposed, ...shown } = done
   if (options.json) await printDocument({ type: 'import', file, ...shown, exitCode })
   else await printLines([sentence(file, done)])
   return exitCode

@@ -10,7 +10,7 @@ import { type Probe, probe } from '../client/api/probe.ts'
 import { serverAddress, stateDir } from '../client/config.ts'
 import { type Credentials, readCredentials } from '../client/login/credentials.ts'
 import { type AgentOverview, overviewOf } from '../client/overview.ts'
-import { linksText } from '../client/report/text.ts'
+import { leftOutText, linksText } from '../client/report/text.ts'
 import { type Watcher, runningWatcher } from '../client/watch/watch-lock.ts'
 import { version } from '../base/version.ts'
 import { userText } from './support/account.ts'
@@ -48,6 +48,8 @@ const loginOf = async (server: string, stored: StoredLogin, service: Probe): Pro
 type Namespace = { readonly namespaceId: string; readonly namespaceSlug: string }
 
 type Sessions = Total & {
+  /** How many parts of each unknown kind were left out of what was sent. */
+  readonly leftOut: ReadonlyMap<string, number>
   readonly byAgent: readonly AgentOverview[]
 }
 
@@ -56,7 +58,7 @@ const sessionsOf = async (config: string, server: string, namespace: Namespace |
   const sent = namespace && (await sentTo(config, server, namespace))
   const searched = { env: io().env, home: io().home }
   const byAgent = await Array.fromAsync(overviewOf(agents, searched, sent, () => {}))
-  return { ...totalOf(byAgent, sent !== undefined), byAgent }
+  return { ...totalOf(byAgent, sent !== undefined), byAgent, leftOut: sent?.leftOut ?? new Map() }
 }
 
 const statusOf = async ({ config, server }: Access): Promise<Status> => {
@@ -123,6 +125,11 @@ const expiringLine = ({ agent, expiring }: AgentOverview): Line[] => {
   return [{ text: `expiring   ${text}; save them ${saving}`, style: 'bad' }]
 }
 
+const partsOf = (leftOut: Sessions['leftOut']): number => leftOut.values().reduce((sum, parts) => sum + parts, 0)
+
+const leftOutLines = ({ leftOut }: Sessions): Line[] =>
+  leftOut.size === 0 ? [] : [{ text: `left out   ${leftOutText(partsOf(leftOut), [...leftOut.keys()])}` }]
+
 const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status): Line[] => {
   const logId = login?.account?.logId
   const isReady = service.is === 'ready'
@@ -135,12 +142,13 @@ const textOf = ({ server, isDefault, service, login, sessions, watcher }: Status
     { text: `sessions   ${sessionsText(sessions)}` },
     ...(sessions.linked.length === 0 ? [] : [{ text: `left out   ${linksText(sessions.linked)}` }]),
     ...sessions.byAgent.flatMap(expiringLine),
+    ...leftOutLines(sessions),
     ...(watcher ? [{ text: `watching   process ${watcher.pid}, since ${shortTime(watcher.since)}` }] : []),
     { text: `version    ${version}` },
   ]
 }
 
-const sessionsDocument = ({ sessions, changes, ruled, expiring, linked }: Sessions): object => ({
+const sessionsDocument = ({ sessions, changes, ruled, expiring, linked, leftOut }: Sessions): object => ({
   here: sessions,
   ...(changes && {
     sent: changes.unchanged,
@@ -148,6 +156,7 @@ const sessionsDocument = ({ sessions, changes, ruled, expiring, linked }: Sessio
   }),
   expiring,
   linked,
+  ...(leftOut.size > 0 && { leftOut: { parts: partsOf(leftOut), kinds: [...leftOut.keys()] } }),
 })
 
 const documentOf = (status: Status): object => {

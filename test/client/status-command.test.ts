@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type CommandContext, documents, newCommandContext, run } from './support/commands.ts'
-import { userLine } from './support/session-file.ts'
+import { line, userLine } from './support/session-file.ts'
 
 const test = suite<CommandContext>('the sessions that the command status tells of')
 
@@ -88,6 +88,17 @@ test('status counts sessions without a login', async (context) => {
     /\nexpiring {3}2 sessions that Claude Code deletes within a week; save them with: .*tracebook sync\n/,
   )
   assert.equal((await sessionsOf(context))['sessions'], { here: 2, expiring: { sessions: 2 }, linked: [] })
+})
+
+test('status says how many parts of unknown kinds were left out', async (context) => {
+  await run(context, 'login')
+  assert.not.match((await run(context, 'status')).out, 'left out')
+  const unknown = ['dream', 'dream', 'song'].map((type) => line({ type }))
+  writeFileSync(join(project(context), 's-2.jsonl'), `${[userLine('u-1', 'Hello'), ...unknown].join('\n')}\n`)
+  assert.match((await run(context, 'sync')).err, /\n?3 parts of unknown kinds left out: dream, song\n/)
+  assert.match((await run(context, 'status')).out, /\nleft out {3}3 parts of unknown kinds left out: dream, song\n/)
+  const { sessions } = await sessionsOf(context)
+  assert.equal((sessions as { leftOut: unknown }).leftOut, { parts: 3, kinds: ['dream', 'song'] })
 })
 
 test.run()

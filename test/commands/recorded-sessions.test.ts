@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { toolName } from '../../src/transcript/tool-names.ts'
-import { countsOf } from '../client/support/counts.ts'
+import { countsOf, isCommand } from '../client/support/counts.ts'
 import { type Expected, expectedCounts, sharedData } from '../client/support/shared-data.ts'
 import { ask, type Detail, type Feed, messagesOf, tokenIn } from './support/api.ts'
 import { inWorld } from './support/world.ts'
@@ -12,11 +12,12 @@ const data = sharedData()
 
 const sum = (counts: Readonly<Record<string, number>> = {}) => Object.values(counts).reduce((a, b) => a + b, 0)
 
-const assertTrace = (trace: Detail, expected: Expected) => {
+/** `commands` of the user are no prompts, but counted as such by `expected`. */
+const assertTrace = (trace: Detail, expected: Expected, commands: number) => {
   assert.is(trace.messageCount, expected.messages)
   assert.is(sum(trace.messageTypeCounts), expected.messages)
   const { user, system } = expected.messagesByRole
-  const context = expected.toolResultOnlyMessages + system!
+  const context = expected.toolResultOnlyMessages + system! + commands
   assert.is(trace.messageTypeCounts?.agent_context, context)
   assert.is(trace.messageTypeCounts?.user_message, user! + system! - context)
   assert.is(sum(trace.toolTypeCounts), expected.parts['tool_call'])
@@ -41,8 +42,8 @@ const run = (folder: string) =>
       const id = basename(file, '.jsonl')
       assert.is(counts.get(id), expected.messages, file)
       const { trace } = await ask<{ trace: Detail }>(url, `/v1/traces/${id}`, { token })
-      assertTrace(trace, expected)
       const messages = await messagesOf(url, id, token)
+      assertTrace(trace, expected, messages.filter(isCommand).length)
       const session = { externalId: id, trace, skippedLines: expected.unparsedLines, messages: async function* () {} }
       const counted = countsOf(session, messages)
       assert.equal(

@@ -1,7 +1,7 @@
 import { titleOf } from '../agents/support/trace-fields.ts'
 import { namespaceLink, traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
-import { countOf, summaryText, tallyText } from './text.ts'
+import { countOf, leftOutText, summaryText, tallyText } from './text.ts'
 
 /** The lines about an event for people: `results` go to stdout, `notices` to stderr. */
 type EventText = { readonly results?: readonly string[]; readonly notices?: readonly string[] }
@@ -30,15 +30,26 @@ const problemText = ({ kind, file, line, title, message }: Problem): string => {
 /** The printed problems, and the number of others. */
 const newProblems = () => {
   const counts = { line_skipped: 0, message_left_out: 0 }
-  const isShown = ({ kind }: Problem): boolean =>
-    (kind !== 'line_skipped' && kind !== 'message_left_out') || ++counts[kind] <= MOST_SHOWN
+  const kinds = new Set<string>()
+  let parts = 0
+  const isShown = ({ kind, ...problem }: Problem): boolean => {
+    if (kind === 'line_skipped' || kind === 'message_left_out') return ++counts[kind] <= MOST_SHOWN
+    if (kind !== 'kinds_left_out') return true
+    // Said once, for all sessions.
+    parts += problem.parts ?? 0
+    for (const one of problem.kinds ?? []) kinds.add(one)
+    return false
+  }
   const more = (): readonly string[] => {
     const [lines, messages] = [counts.line_skipped - MOST_SHOWN, counts.message_left_out - MOST_SHOWN]
     const rest = [
       ...(lines > 0 ? [`${countOf(lines, 'more line')} skipped`] : []),
       ...(messages > 0 ? [`${countOf(messages, 'more message')} left out`] : []),
     ]
-    return rest.map((text) => `... and ${text}; --json names each`)
+    return [
+      ...rest.map((text) => `... and ${text}; --json names each`),
+      ...(parts > 0 ? [leftOutText(parts, [...kinds])] : []),
+    ]
   }
   return { isShown, more }
 }

@@ -27,6 +27,8 @@ export type Summary = Tally & {
   /** Of how many lines something was not read, and how many bytes, as far as that is known. */
   readonly skippedLines: number
   readonly skippedBytes: number
+  /** How many lines, records and blocks were left out, because their kinds are not known. */
+  readonly unknownParts: number
   readonly leftOutMessages: number
   /** How many secrets were taken out of what was sent. */
   readonly redacted: number
@@ -90,6 +92,7 @@ export type SyncEvent =
         | 'line_skipped'
         | 'none_understood'
         | 'message_left_out'
+        | 'kinds_left_out'
         | 'session_failed'
         | 'unreadable'
         | 'secret_in_history'
@@ -97,6 +100,9 @@ export type SyncEvent =
       readonly line?: number
       /** How many bytes of the line are left out, if that is known. */
       readonly bytes?: number
+      /** How many parts of a session are left out because of their kinds, and these kinds. */
+      readonly parts?: number
+      readonly kinds?: readonly string[]
       readonly externalId?: string
       /** The title of the session, if it is known. */
       readonly title?: string

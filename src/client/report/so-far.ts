@@ -7,6 +7,7 @@ type Counts = Record<
   | 'updated'
   | 'skippedLines'
   | 'skippedBytes'
+  | 'unknownParts'
   | 'leftOutMessages'
   | 'redacted'
   | 'exposed',
@@ -26,6 +27,7 @@ export const newRunSoFar = (report: Reporter) => {
       updated: 0,
       skippedLines: 0,
       skippedBytes: 0,
+      unknownParts: 0,
       leftOutMessages: 0,
       redacted: 0,
       exposed: 0,
@@ -37,7 +39,8 @@ export const newRunSoFar = (report: Reporter) => {
     else if (event.type === 'problem' && event.kind === 'line_skipped') {
       counts.skippedLines++
       counts.skippedBytes += event.bytes ?? 0
-    } else if (event.type === 'problem' && event.kind === 'message_left_out') counts.leftOutMessages++
+    } else if (event.type === 'problem' && event.kind === 'kinds_left_out') counts.unknownParts += event.parts ?? 0
+    else if (event.type === 'problem' && event.kind === 'message_left_out') counts.leftOutMessages++
     else if (event.type === 'problem' && event.kind === 'secret_in_history') counts.exposed++
     else if (event.type === 'session') {
       counts[event.status]++

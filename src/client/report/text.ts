@@ -5,6 +5,16 @@ import type { LeftOut, Summary, Tally } from './events.ts'
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${countText(count)} ${count === 1 ? one : many}`
 
+/** How many kinds are named. */
+const MOST_KINDS = 20
+
+/** `12 parts of unknown kinds left out: x, y`. */
+export const leftOutText = (parts: number, kinds: readonly string[]): string => {
+  const more = kinds.length - MOST_KINDS
+  const named = kinds.slice(0, MOST_KINDS).join(', ')
+  return `${countOf(parts, 'part')} of unknown kinds left out: ${named}${more > 0 ? ` and ${countOf(more, 'more kind')}` : ''}`
+}
+
 /** `4 messages (3 new, 1 updated)`. */
 export const tallyText = ({ messages, new: created, updated }: Tally): string => {
   const kinds = [created > 0 && `${countText(created)} new`, updated > 0 && `${countText(updated)} updated`]

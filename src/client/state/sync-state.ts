@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../agents/support/sqlite/load.ts'
+import { count } from '../agents/support/trace-fields.ts'
 import { nameOfServer } from '../login/credentials.ts'
 import { openDuties } from './duties.ts'
 import { newSessionStates, sessionStatements, type SessionStates } from './session-states.ts'
 import { openStateFile, STATE_FILE, type StateFile, transaction } from './state-file.ts'
+
+/** The loss of a part of a session whose kind is not known: `5e55… unknown song 2`. The name of a kind has no blanks. */
+export const unknownKindLoss = (session: string, kind: string, part: number): string =>
+  `${session} unknown ${kind} ${part}`
 
 /**
  * Losses in an agent's sessions, such as a line that is not a JSON object, that were reported to the user. Each is reported once, wherever
@@ -14,12 +19,24 @@ type ReportedLosses = {
   /** Those of `losses` that were not reported before. */
   readonly newLosses: (agentId: string, losses: readonly string[]) => readonly string[]
   readonly noteReported: (agentId: string, losses: readonly string[]) => void
+  /** How many parts of each unknown kind were left out of all sessions, and reported. */
+  readonly unknownKinds: () => ReadonlyMap<string, number>
 }
 
 const reportedStatements = (database: Database) => ({
   isTold: database.prepare('SELECT 1 FROM told WHERE agent = ? AND loss = ?'),
   note: database.prepare('INSERT OR IGNORE INTO told (agent, loss) VALUES (?, ?)'),
+  ofKinds: database.prepare("SELECT loss FROM told WHERE loss LIKE '% unknown %'"),
 })
+
+const kindsIn = (losses: readonly unknown[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const loss of losses) {
+    const kind = / unknown (\S+) \d+$/.exec(String(loss))?.[1]
+    if (kind !== undefined) count(counts, kind)
+  }
+  return counts
+}
 
 const newReportedLosses = (file: StateFile<Prepared>): ReportedLosses => ({
   newLosses: (agentId, losses) => file.use(({ told }) => losses.filter((loss) => !told.isTold.get(agentId, loss))),
@@ -29,6 +46,7 @@ const newReportedLosses = (file: StateFile<Prepared>): ReportedLosses => ({
         for (const loss of losses) told.note.run(agentId, loss)
       }),
     ),
+  unknownKinds: () => file.use(({ told }) => kindsIn(told.ofKinds.all().map(({ loss }) => loss))),
 })
 
 /** A namespace of a service. `logId` names the service's log, if it is known. */

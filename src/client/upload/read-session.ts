@@ -3,8 +3,9 @@ import { stampOf } from '../agents/support/files.ts'
 import { digest } from '../digest.ts'
 import { REDACTED } from '../redaction/options.ts'
 import { type Redacted, type Redaction, type RedactionOptions, redactSession } from '../redaction/session.ts'
-import { countOf } from '../report/text.ts'
+import { countOf, leftOutText } from '../report/text.ts'
 import type { SentSession, SessionKey, SessionStates } from '../state/session-states.ts'
+import { unknownKindLoss } from '../state/sync-state.ts'
 import type { LiveSession } from './live-sessions.ts'
 import type { SessionRun, Run } from './run.ts'
 
@@ -105,6 +106,25 @@ const newLines = (session: SessionRun, { externalId }: Session, malformed: Malfo
   return session.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
+/** Parts of one kind of a session beyond this number are not told apart any more. */
+const MOST_PARTS = 1_000
+
+/** Reports once each part of a session that was left out, because its kind is not known: all new ones together. */
+const reportKinds = (session: SessionRun, { externalId, leftOut = new Map() }: Session): void => {
+  const kindOf = new Map<string, string>()
+  for (const [kind, parts] of leftOut)
+    for (let part = 1; part <= Math.min(parts, MOST_PARTS); part++)
+      kindOf.set(unknownKindLoss(externalId, kind, part), kind)
+  if (kindOf.size === 0) return
+  const losses = session.newLosses([...kindOf.keys()])
+  if (losses.length === 0) return
+  const kinds = [...new Set(losses.map((loss) => kindOf.get(loss)!))]
+  const parts = losses.length
+  session.counts.unknownParts += parts
+  const message = leftOutText(parts, kinds)
+  session.report({ type: 'problem', kind: 'kinds_left_out', file: session.stored.source, parts, kinds, message })
+}
+
 /** Reports once that no line of a session is understood. The lines count as skipped. */
 const reportUnknown = (session: SessionRun, { externalId, unknownLines: lines = 0 }: Session): void => {
   if (lines === 0 || session.newLosses([`${externalId} none understood`]).length === 0) return
@@ -148,6 +168,7 @@ export const readSession = async (
   }
   const redactions = newRedactions(session, found, reading.redactions)
   reportUnknown(session, found)
+  reportKinds(session, found)
   counts.redacted += redactions.length
   for (const redaction of redactions) report({ type: 'redaction', file, ...redaction })
   if (redactions.length > 0)

@@ -9,6 +9,8 @@ export type FileCounts = {
   skippedLines: number
   /** How many bytes of lines were not read, as far as that is known. */
   skippedBytes: number
+  /** How many lines, records and blocks were left out, because their kinds are not known. */
+  unknownParts: number
   /** How many sessions have no line that is understood. */
   notUnderstood: number
   redacted: number
@@ -23,6 +25,7 @@ export const newFileCounts = (): FileCounts => ({
   leftOut: 0,
   skippedLines: 0,
   skippedBytes: 0,
+  unknownParts: 0,
   notUnderstood: 0,
   redacted: 0,
   exposed: 0,

@@ -69,7 +69,7 @@ With --json, stdout holds one JSON document per line:
       or is another one, and gets again what it lacks
   {"type":"problem","kind","file","line"?,"bytes"?,"externalId"?,"title"?,"message"}
       bytes: how many bytes of the line are left out
-      kind: line_skipped, none_understood, message_left_out, session_failed, unreadable,
+      kind: line_skipped, none_understood, message_left_out, kinds_left_out, session_failed, unreadable,
       secret_in_history, state_failed (with --watch: the file cannot be written; uploads wait)
   {"type":"left_out","folders","message"}
       linked folders, which are not searched unless they are named
@@ -87,7 +87,7 @@ With --json, stdout holds one JSON document per line:
   {"type":"stopping","message"}
       the run was interrupted, and waits for requests in flight
   {"type":"summary","dryRun","synced","unchanged","empty","deleted","excluded","held","failed",
-   "messages","new","updated","skippedLines","skippedBytes","leftOutMessages","redacted",
+   "messages","new","updated","skippedLines","skippedBytes","unknownParts","leftOutMessages","redacted",
    "exposed","stopped"?,"exitCode"}
       the last one
   with --watch there is no summary, but

@@ -61,15 +61,16 @@ export const expiringText = (agent: string, { sessions, unsent }: Total['expirin
   return `${text}, ${unsent === 0 ? 'all of them sent' : `${unsent} of them not sent`}`
 }
 
-/** The record of what was sent to a namespace. */
+/** The record of what was sent to a namespace, and how many parts of each unknown kind were left out. */
 export const sentTo = async (
   config: string,
   server: string,
   { namespaceId, namespaceSlug }: { readonly namespaceId: string; readonly namespaceSlug: string },
-): Promise<Sent> => {
+): Promise<Sent & { readonly leftOut: ReadonlyMap<string, number> }> => {
   const state = openSyncState({ folder: stateDir(io().env), config, readOnly: true })
   const where = { env: io().env, home: io().home, config, server }
   return {
+    leftOut: state.unknownKinds(),
     states: await state.of({ server, namespaceId }),
     redaction: await readRedactionOptions(config),
     ruleFor: await openOutlook({ ...where, loginNamespace: namespaceSlug, origins: state }),

@@ -21,7 +21,7 @@ const summary = (more: Partial<Summary> = {}): Summary => ({
   type: 'summary',
   dryRun: false,
   ...nothing,
-  ...{ redacted: 0, exposed: 0, skippedLines: 0, skippedBytes: 0, leftOutMessages: 0, exitCode: 0 },
+  ...{ redacted: 0, exposed: 0, skippedLines: 0, skippedBytes: 0, unknownParts: 0, leftOutMessages: 0, exitCode: 0 },
   ...more,
 })
 const session: SessionEvent = {
@@ -107,6 +107,15 @@ test('a session that became public is reported with its address', () => {
     'read them at http://h/@ada',
     'synced 2 sessions: 8 messages (8 new)',
   ])
+})
+
+test('parts of unknown kinds are said once for all sessions, and at most 20 kinds are named', () => {
+  const left = (file: string, kinds: readonly string[]): SyncEvent => ({
+    ...{ type: 'problem', kind: 'kinds_left_out', file, parts: kinds.length, kinds, message: 'x' },
+  })
+  const many = Array.from({ length: 22 }, (_, number) => `kind-${number}`)
+  const { notices } = told([start, left('/s/a', ['kind-0', 'kind-1']), left('/s/b', many), summary()])
+  assert.equal(notices, [`24 parts of unknown kinds left out: ${many.slice(0, 20).join(', ')} and 2 more kinds`])
 })
 
 test.run()

@@ -19,11 +19,12 @@ const isoOf = (time: number | undefined): string => (time === undefined ? '' : n
 
 type Counted = Omit<Expected, 'cwdsInOrder' | 'gitBranchesInOrder'>
 
-/** A message as `expected.json` counts it: a command that the user gave is the user's. */
-const asCounted = (message: SessionMessage): SessionMessage => {
-  const isCommand = message.parts.some(({ type, content }) => type === 'text' && /^(?:\/\w|! )/.test(content.text))
-  return message.role === 'system' && isCommand ? { ...message, role: 'user' } : message
-}
+/** Whether a message is a command that the user gave, which is no prompt. `expected.json` counts it as the user's. */
+export const isCommand = ({ role, parts }: SessionMessage): boolean =>
+  role === 'system' && parts.some(({ type, content }) => type === 'text' && /^(?:\/\w|! )/.test(content.text))
+
+const asCounted = (message: SessionMessage): SessionMessage =>
+  isCommand(message) ? { ...message, role: 'user' } : message
 
 /** What `expected.json` counts, counted on what the parser gives. */
 export const countsOf = (session: Session, given: readonly SessionMessage[]): Counted => {

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type ClientWorld, newWorld } from '../support/client-world.ts'
 import { refusal } from '../support/service-world.ts'
-import { answerLine, call, text, userLine, writeSession } from '../support/session-file.ts'
+import { answerLine, call, line, text, userLine, writeSession } from '../support/session-file.ts'
 
 const test = suite<{ world: ClientWorld }>('what a sync leaves out')
 test.before.each(async (context) => void (context.world = await newWorld()))
@@ -53,8 +53,8 @@ test('a session without any readable line is reported once, with its path, and r
   const { summary: later, events: none } = await world.sync()
   assert.equal([later.messages, later.exitCode], [1, 0])
   assert.equal(
-    none.filter(({ type }) => type === 'problem'),
-    [],
+    none.flatMap((event) => (event.type === 'problem' ? [[event.kind, event.parts]] : [])),
+    [['kinds_left_out', 16]],
   )
 })
 
@@ -160,6 +160,26 @@ test('texts that are too long for the server are cut, which is reported once', a
   assert.ok(one!.callId.length <= 256 && one!.callId !== two!.callId)
   const again = await world.sync({ force: false })
   assert.equal([again.summary.unchanged, again.events.filter(({ type }) => type === 'notice').length], [1, 0])
+})
+
+test('parts of unknown kinds are counted and said once, and again only where others are added', async ({ world }) => {
+  const dream = line({ type: 'dream' })
+  const song = answerLine('a-2', 'm-2', [text('la'), { type: 'song' }])
+  const path = writeSession(world.sessions, 's-1.jsonl', [...first, dream, dream, song])
+  const { summary, events } = await world.sync()
+  assert.equal(
+    events.filter(({ type }) => type === 'problem'),
+    [
+      {
+        ...{ type: 'problem', kind: 'kinds_left_out', file: path, parts: 3, kinds: ['dream', 'song'], title: 'hello' },
+        message: '3 parts of unknown kinds left out: dream, song',
+      },
+    ],
+  )
+  assert.equal([summary.unknownParts, summary.exitCode], [3, 0])
+  appendFileSync(path, `${dream}\n`)
+  assert.is((await world.sync()).summary.unknownParts, 1)
+  assert.is((await world.sync()).summary.unknownParts, 0)
 })
 
 test.run()

@@ -1,3 +1,5 @@
+import type { Usage } from '../../contract/usage.ts'
+
 /** One part of a message, in the form of the API. `args` keeps the order of keys and exact numbers (`support/json.ts`). */
 export type Part =
   | { readonly type: 'text'; readonly content: { readonly text: string } }
@@ -31,6 +33,8 @@ export type SessionMessage = {
   readonly model?: string
   readonly order: number
   readonly timestamp?: number
+  /** What the answer has used. */
+  readonly usage?: Usage
   readonly parts: readonly Part[]
 }
 

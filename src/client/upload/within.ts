@@ -1,3 +1,4 @@
+import type { Usage } from '../../contract/usage.ts'
 import { MARK, MARKS } from '../redaction/marks.ts'
 
 type Part = { readonly type: string; readonly content?: object | undefined }
@@ -8,6 +9,7 @@ export type AnyMessage = {
   readonly model?: string | undefined
   readonly order?: number | undefined
   readonly timestamp?: number | undefined
+  readonly usage?: Usage | undefined
   /** A text beside the parts, which no agent's session has. */
   readonly textContent?: string | undefined
   readonly parts?: readonly Part[] | undefined
@@ -202,4 +204,6 @@ const textOf = ({ role, model, order, timestamp, parts = [] }: AnyMessage): stri
   JSON.stringify([role, model, order, timestamp, parts.map(({ type, content }) => [type, content])])
 
 export const isSameMessage = (one: AnyMessage, other: AnyMessage): boolean =>
-  textOf(one) === textOf(other) && (one.textContent ?? other.textContent) === other.textContent
+  textOf(one) === textOf(other) &&
+  JSON.stringify(one.usage ?? other.usage) === JSON.stringify(other.usage) &&
+  (one.textContent ?? other.textContent) === other.textContent

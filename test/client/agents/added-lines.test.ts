@@ -98,6 +98,8 @@ const codexLines = [
   rollout.event('error', { message: 'Fehler' }),
   rollout.output('zwei', { call_id: 'c-2' }),
   rollout.answer('last', { id: 'i-1' }),
+  rollout.usageRecord('r-1', 10, 7),
+  rollout.tokenCount(10, 7, 17),
   rollout.line('compacted', { message: 'shorter' }),
   rollout.event('sub_agent_activity', { agent_path: '/root/a', agent_thread_id: 's-2' }),
   rollout.call({ call_id: 'c-3', name: 'exec_command' }),

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Usage } from '../../../src/contract/usage.ts'
 import type { SessionMessage } from '../../../src/client/agents/agent.ts'
 import { agents } from '../../../src/client/agents/index.ts'
 import { findSessionFiles } from '../../../src/client/agents/session-files.ts'
@@ -37,6 +38,31 @@ const countsOf = (messages: readonly SessionMessage[]): Required<Happened> => {
 const inOrder = (counts: readonly Required<Happened>[]): readonly string[] =>
   counts.map(({ prompts, calls, failed, errors }) => JSON.stringify({ prompts, calls, failed, errors })).sort()
 
+/** What the provider has told of the answers in the sessions of a folder. */
+const usageIn = (folder: string): Usage =>
+  (JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as { usage: { answersInSession: Usage } }).usage
+    .answersInSession
+
+/**
+ * Where what the provider has told of the answers is not what the messages have: Qwen Code asks it for something that is no message there; the
+ * summary of a compaction and the answer after it are messages of opencode, and count.
+ */
+const BESIDE = ['qwen/plain', 'qwen/resume', 'opencode/compact']
+
+/** What an agent does not store of what it was told. */
+const NOT_STORED: Readonly<Record<string, readonly string[]>> = { pi: ['reasoningTokens'] }
+
+/** The sums of all messages; several with one id of the provider's count once. */
+const sumsOf = (messages: readonly SessionMessage[], names: readonly string[]): object => {
+  const counted = new Map(messages.flatMap(({ usage }, i) => (usage ? [[usage.responseId ?? i, usage]] : [])))
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      counted.values().reduce((sum, usage) => sum + Number(usage[name as keyof Usage] ?? 0), 0),
+    ]),
+  )
+}
+
 const programs = sessionsOfPrograms()
 if (programs === undefined) test.skip('no sessions of the real programs beside the repository')
 
@@ -60,6 +86,14 @@ for (const expected of programs === undefined ? [] : globSync('*/*/expected.json
         parts.flatMap((part) => (part.type === 'tool_call' ? `${session.externalId} ${part.content.callId}` : [])),
       ),
     )
+    const names = BESIDE.includes(situation)
+      ? []
+      : Object.keys(usageIn(folder)).filter((name) => !NOT_STORED[dirname(situation)]?.includes(name))
+    const sums = sumsOf(
+      read.flatMap(({ messages }) => messages),
+      names,
+    )
+    assert.equal(sums, Object.fromEntries(Object.entries(usageIn(folder)).filter(([name]) => names.includes(name))))
     for (const { session } of read) {
       const { parentExternalId, parentCallId } = session.trace
       if (parentExternalId !== undefined)

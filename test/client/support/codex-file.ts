@@ -51,3 +51,20 @@ export const reader = (folder: string) => {
     trace: async (...lines: string[]) => (await read(...lines)).session.trace,
   }
 }
+
+const stored = (input: number, output: number): Fields => ({
+  input_tokens: input,
+  cached_input_tokens: 4,
+  output_tokens: output,
+  reasoning_output_tokens: 1,
+})
+
+/** What one answer has used, as versions from 0.171 on write it. */
+export const usageRecord = (id: string, input: number, output: number): string =>
+  line('token_usage_record', { response_id: id, usage: stored(input, output) })
+
+/** What the last answer, and all of them, have used, as all versions write it. */
+export const tokenCount = (input: number, output: number, total: number): string =>
+  event('token_count', {
+    info: { last_token_usage: stored(input, output), total_token_usage: { total_tokens: total } },
+  })

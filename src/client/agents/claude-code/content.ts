@@ -1,3 +1,4 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { Part } from '../agent.ts'
 import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
@@ -15,6 +16,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
+import { usageOf } from '../support/usage.ts'
 import { isResultOfServer, serverResult, serverToolName } from './server-tools.ts'
 
 export const messageOf = (json: Json): Json => objectOf(json['message'])
@@ -34,6 +36,21 @@ const synthetic = '<synthetic>'
 export const modelOf = (json: Json): string | undefined => {
   const model = textOf(messageOf(json)['model'])
   return model === synthetic ? undefined : model
+}
+
+/** What an answer has used, as one of its lines says it. */
+export const usageIn = (json: Json): Usage | undefined => {
+  const { id, usage } = messageOf(json)
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens_details } =
+    objectOf(usage)
+  return usageOf({
+    inputTokens: input_tokens,
+    outputTokens: output_tokens,
+    cacheReadTokens: cache_read_input_tokens,
+    cacheWriteTokens: cache_creation_input_tokens,
+    reasoningTokens: objectOf(output_tokens_details)['thinking_tokens'],
+    responseId: id,
+  })
 }
 
 /** Whether the CLI wrote the line itself, such as "No response requested.", without reporting an error (README, rule 4). */

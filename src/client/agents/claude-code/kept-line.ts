@@ -8,8 +8,8 @@ const keptBlock = (block: unknown): unknown =>
   isObject(block) && block['type'] === 'thinking' ? { type: 'thinking', thinking: block['thinking'] } : block
 
 const keptMessage = (json: Json): Json => {
-  const { id, model, content } = messageOf(json)
-  return { id, model, content: Array.isArray(content) ? content.map(keptBlock) : content }
+  const { id, model, usage, content } = messageOf(json)
+  return { id, model, usage, content: Array.isArray(content) ? content.map(keptBlock) : content }
 }
 
 /** The text of the line before, where it is the same, so that it is in memory once. */

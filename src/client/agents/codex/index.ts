@@ -7,6 +7,7 @@ import { type LineParser, noMessages, type Start } from '../support/line-parser.
 import type { ObjectLine } from '../support/lines.ts'
 import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
+import { newMessage } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
 import {
   newOutline,
@@ -19,9 +20,10 @@ import {
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
-import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
+import { isRolloutLine, isSummary, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
 import { findSpawn, type Spawn } from './spawns.ts'
+import { newUsages, type Usages } from './usage.ts'
 
 const id = 'codex'
 
@@ -135,6 +137,9 @@ type State = Omit<Reading, 'agents' | 'agentPath'> & {
   readonly outcomes: Outcomes
   readonly turns: Turns
   readonly references: References
+  readonly usages: Usages
+  /** The last message that was yielded of an answer or a compaction. */
+  last: SessionMessage | undefined
   meta: Meta
   agents: AgentSessions
   agentPath: string | undefined
@@ -154,6 +159,8 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
     isFailed: (ahead?.outcomes ?? outcomes).isFailed,
     turns: newTurns(references),
     references,
+    usages: newUsages(),
+    last: undefined,
     agents: new Map(),
     said: {},
     agentPath: undefined,
@@ -164,6 +171,8 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
 /** Notes what a line says about other lines: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
+  state.usages.noteLine(json['type'], payload)
+  if (isSummary(json)) state.usages.noteSummary()
   if (json['type'] === 'response_item' && !state.ahead) state.outcomes.noteResult(payload, number)
   if (json['type'] !== 'event_msg') return
   state.outcomes.noteEvent(payload, number)
@@ -171,17 +180,42 @@ const note = (state: State, { json, number }: ObjectLine): void => {
   if (number >= state.ownStart.line) state.turns.noteEvent(payload, number)
 }
 
+const saysUsage = ({ type, payload }: Json): boolean =>
+  type === 'token_usage_record' || (type === 'event_msg' && objectOf(payload)['type'] === 'token_count')
+
+/** A message with what its answer has used, if that is known. */
+const withUsage = (state: State, message: SessionMessage): SessionMessage => {
+  const usage = state.ahead?.usages.of(message.order)
+  return usage ? newMessage({ ...message, usage }) : message
+}
+
+/** The last message again, where a line that was added later says what its answer has used (README, rule 16). */
+const lateUsage = (state: State): readonly SessionMessage[] => {
+  const { last, ahead } = state
+  if (!last || last.usage || !ahead || ahead.turns.isUndone(last.order)) return noMessages
+  const message = withUsage(state, last)
+  if (message === last) return noMessages
+  state.last = message
+  return [message]
+}
+
 /** The message of a line, unless it is copied from the parent session, or was taken back (README, rules 9 and 12). */
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.meta = withLine(state.meta, line.json)
   state.agentPath = agentPathOf(state.meta)
   note(state, line)
-  const message = readLine(state, line)
-  if (!message || line.number < state.ownStart.line) return noMessages
-  state.outline.note(message)
+  const read = readLine(state, line)
+  if (saysUsage(line.json)) return lateUsage(state)
+  if (!read || line.number < state.ownStart.line) return noMessages
+  const isCompaction = line.json['type'] === 'compacted'
+  state.outline.note(read)
   // What one agent tells another one is not a turn of the user's, and names no session.
-  if (payloadOf(line.json)['type'] !== 'agent_message') state.turns.notePrompt(message)
-  return state.ahead?.turns.isUndone(line.number) ? noMessages : [message]
+  if (payloadOf(line.json)['type'] !== 'agent_message') state.turns.notePrompt(read)
+  state.usages.noteMessage(read, isCompaction)
+  if (state.ahead?.turns.isUndone(line.number)) return noMessages
+  const message = withUsage(state, read)
+  if (isCompaction || read.role === 'assistant') state.last = message
+  return [message]
 }
 
 /** Reads the lines of a session (README). */

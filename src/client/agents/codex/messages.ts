@@ -81,7 +81,15 @@ export type Reading = Context & {
   model: string | undefined
 }
 
-const LINE_TYPES = ['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted', 'world_state']
+const LINE_TYPES = [
+  'session_meta',
+  'turn_context',
+  'response_item',
+  'event_msg',
+  'compacted',
+  'world_state',
+  'token_usage_record',
+]
 
 export const isRolloutLine = ({ type, payload }: Json): boolean =>
   LINE_TYPES.includes(String(type)) && isObject(payload)
@@ -135,7 +143,7 @@ const errorDraft = (payload: Json, context: Context): Draft | undefined => {
 }
 
 /** Whether an item is the summary with which the CLI goes on after a compaction, which is no answer (README, rule 7). */
-const isSummary = (json: Json): boolean => objectOf(json['metadata'])['compaction_output'] === true
+export const isSummary = (json: Json): boolean => objectOf(json['metadata'])['compaction_output'] === true
 
 const noteSummary = (json: Json, { said }: Context): void => {
   const texts = textsOf(payloadOf(json)).map(({ text }) => text)

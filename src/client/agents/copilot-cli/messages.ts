@@ -16,6 +16,7 @@ import {
   thinkingPart,
 } from '../support/parts.ts'
 import { mcpToolName, newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { usageOf } from '../support/usage.ts'
 import { chosenModel } from './session.ts'
 
 const fileName = (path: unknown): string | undefined =>
@@ -189,5 +190,6 @@ export const readLine = (reading: Reading, { json, text, number: order }: Object
     model: draft.role === 'assistant' ? modelOf(reading, data) : undefined,
     order,
     timestamp: millisecondsOf(json['timestamp']),
+    usage: draft.role === 'assistant' ? usageOf({ outputTokens: data['outputTokens'] }) : undefined,
   })
 }

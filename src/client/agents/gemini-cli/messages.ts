@@ -1,3 +1,4 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
 import {
@@ -13,6 +14,7 @@ import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { argsWithoutBinary, callWithResult, type Draft, errorPart, newMessage, thinkingPart } from '../support/parts.ts'
+import { sumOf, uncached, usageOf, withMadeId } from '../support/usage.ts'
 import { type History, isRecord, messagesIn } from './history.ts'
 
 const thoughtParts = (thought: Json): readonly Part[] =>
@@ -101,6 +103,18 @@ const ownedBy = ({ calls, results }: History, messageId: string): Owned => {
   return { call: has(calls), result: has(results) }
 }
 
+/** What an answer has used. The CLI stores no id of the provider's. */
+const usageIn = (json: Json): Usage | undefined => {
+  const { input, output, cached, thoughts } = objectOf(json['tokens'])
+  const usage = usageOf({
+    inputTokens: uncached(input, cached),
+    outputTokens: sumOf(output, thoughts),
+    cacheReadTokens: cached,
+    reasoningTokens: thoughts,
+  })
+  return withMadeId(usage, json['timestamp'], textOf(json['model']))
+}
+
 /** The messages of a line, without those that later lines remove or write again. */
 export const messagesOf = (line: ObjectLine, history: History): readonly SessionMessage[] =>
   messagesIn(line).flatMap(({ id, json, index }) => {
@@ -115,5 +129,6 @@ export const messagesOf = (line: ObjectLine, history: History): readonly Session
       model: draft.role === 'assistant' ? textOf(json['model']) : undefined,
       order: place.order,
       timestamp: millisecondsOf(place.time),
+      usage: draft.role === 'assistant' ? usageIn(json) : undefined,
     })
   })

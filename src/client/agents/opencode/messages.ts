@@ -1,3 +1,4 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { Part, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { isObject, type Json, objectOf, objectsIn, textOf } from '../support/json.ts'
@@ -13,6 +14,7 @@ import {
 } from '../support/parts.ts'
 import { mcpToolName } from '../support/tool-calls.ts'
 import { unknownBlocks } from '../support/unknown-kinds.ts'
+import { sumOf, usageOf, withMadeId } from '../support/usage.ts'
 
 /** A part as opencode stores it. */
 type StoredPart = { readonly id: string; readonly json: Json }
@@ -126,6 +128,21 @@ const timeOf = (info: Json): number | undefined => {
   return typeof created === 'number' && Number.isSafeInteger(Math.round(created)) ? Math.round(created) : undefined
 }
 
+/** What an answer has used. The CLI stores no id of the provider's, and copies answers into a fork under new ids. */
+const usageIn = (info: Json): Usage | undefined => {
+  const { input, output, reasoning, cache } = objectOf(info['tokens'])
+  const { read, write } = objectOf(cache)
+  const usage = usageOf({
+    inputTokens: input,
+    outputTokens: sumOf(output, reasoning),
+    cacheReadTokens: read,
+    cacheWriteTokens: write,
+    reasoningTokens: reasoning,
+    costUsd: info['cost'],
+  })
+  return withMadeId(usage, timeOf(info), modelOf(info))
+}
+
 /** The message from a stored one (README, rules 5 to 7); undefined if it has no parts, or an unknown role. */
 export const messageOf = ({ id, number, info, parts: stored }: StoredMessage): SessionMessage | undefined => {
   const role = roleOf(info)
@@ -138,6 +155,7 @@ export const messageOf = ({ id, number, info, parts: stored }: StoredMessage): S
     model: role === 'assistant' ? modelOf(info) : undefined,
     order: number,
     timestamp: timeOf(info),
+    usage: role === 'user' ? undefined : usageIn(info),
     parts,
   })
 }

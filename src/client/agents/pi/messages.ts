@@ -1,3 +1,4 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import { draftOfSaid, type Said, saidIn } from '../support/injected.ts'
@@ -17,6 +18,7 @@ import {
 } from '../support/parts.ts'
 import { unknownBlocks } from '../support/unknown-kinds.ts'
 import type { ToolCalls } from '../support/tool-calls.ts'
+import { usageOf } from '../support/usage.ts'
 
 /** The text of a text block, or the one that replaces an image; undefined for other blocks (README, rule 5). */
 const blockText = (block: Json): string | undefined => {
@@ -123,6 +125,19 @@ export const unknownInMessage = (json: Json): readonly unknown[] => {
   return ROLES.includes(String(role)) ? unknownBlocks(blocksOf(content), BLOCKS) : [role]
 }
 
+/** What an answer has used. */
+const usageIn = ({ usage, responseId }: Json): Usage | undefined => {
+  const { input, output, cacheRead, cacheWrite, cost } = objectOf(usage)
+  return usageOf({
+    inputTokens: input,
+    outputTokens: output,
+    cacheReadTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    costUsd: objectOf(cost)['total'],
+    responseId,
+  })
+}
+
 const timeOf = (json: Json): number | undefined => {
   const { timestamp } = messageOf(json)
   return millisecondsOf(json['timestamp']) ?? (Number.isSafeInteger(timestamp) ? (timestamp as number) : undefined)
@@ -138,6 +153,7 @@ export const readEntry = (
   const messageId = () => (id ??= lineId(text))
   const draft = draftOf(json, calls, messageId)
   if (!draft || draft.parts.length === 0) return undefined
-  const model = draft.role === 'assistant' ? textOf(messageOf(json)['model']) : undefined
-  return newMessage({ externalId: messageId(), ...draft, model, order, timestamp: timeOf(json) })
+  const answer = draft.role === 'assistant' ? messageOf(json) : {}
+  const fields = { model: textOf(answer['model']), order, timestamp: timeOf(json), usage: usageIn(answer) }
+  return newMessage({ externalId: messageId(), ...draft, ...fields })
 }

@@ -1,9 +1,11 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { SessionMessage } from '../agent.ts'
 import { isExternalId, type LineIds } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { type Draft, errorPart, newMessage, textPart } from '../support/parts.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { sumOf, uncached, usageOf, withMadeId } from '../support/usage.ts'
 import {
   answerParts,
   commandOutput,
@@ -93,6 +95,26 @@ const draftOf = (json: Json, reading: Reading, messageId: () => string): Draft |
   }
 }
 
+/** What an answer has used. The CLI stores no id of the provider's. */
+const usageIn = (json: Json): Usage | undefined => {
+  const {
+    promptTokenCount,
+    candidatesTokenCount,
+    cachedContentTokenCount,
+    thoughtsTokenCount,
+    totalTokenCount: total,
+  } = objectOf(json['usageMetadata'])
+  // Of some providers the tokens of the candidates include those of thoughts.
+  const areIncluded = sumOf(promptTokenCount, candidatesTokenCount) === total
+  const usage = usageOf({
+    inputTokens: uncached(promptTokenCount, cachedContentTokenCount),
+    outputTokens: areIncluded ? candidatesTokenCount : sumOf(candidatesTokenCount, thoughtsTokenCount),
+    cacheReadTokens: cachedContentTokenCount,
+    reasoningTokens: thoughtsTokenCount,
+  })
+  return withMadeId(usage, json['timestamp'], textOf(json['model']))
+}
+
 /** The message of a record; undefined for records that are no message. */
 export const readRecord = ({ json, text, number: order }: ObjectLine, reading: Reading): SessionMessage | undefined => {
   let id = isExternalId(json['uuid']) ? json['uuid'] : undefined
@@ -105,5 +127,6 @@ export const readRecord = ({ json, text, number: order }: ObjectLine, reading: R
     model: draft.role === 'assistant' ? textOf(json['model']) : undefined,
     order,
     timestamp: millisecondsOf(json['timestamp']),
+    usage: draft.role === 'assistant' ? usageIn(json) : undefined,
   })
 }

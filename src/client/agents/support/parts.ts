@@ -1,3 +1,4 @@
+import type { Usage } from '../../../contract/usage.ts'
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from './external-ids.ts'
 import { isObject, type Json, objectOf, objectsIn, parseObject, textOf } from './json.ts'
@@ -7,13 +8,14 @@ import type { Call, ToolCalls } from './tool-calls.ts'
 /** What a message says, before it has an id and a place in its session. */
 export type Draft = Pick<SessionMessage, 'role' | 'parts'>
 
-/** A message, of which `model` and `timestamp` may be unknown. */
+/** A message, of which `model`, `timestamp` and `usage` may be unknown. */
 type MessageFields<Parts> = {
   readonly externalId: string
   readonly role: SessionMessage['role']
   readonly model?: string | undefined
   readonly order: number
   readonly timestamp?: number | undefined
+  readonly usage?: Usage | undefined
   readonly parts: Parts
 }
 
@@ -27,6 +29,7 @@ export const newMessage = <Parts extends readonly Part[]>({
   model,
   order,
   timestamp,
+  usage,
   parts,
 }: MessageFields<Parts>): Omit<SessionMessage, 'parts'> & { readonly parts: Parts } => ({
   externalId,
@@ -34,6 +37,7 @@ export const newMessage = <Parts extends readonly Part[]>({
   ...(model === undefined ? {} : { model }),
   order,
   ...(timestamp === undefined ? {} : { timestamp }),
+  ...(usage === undefined ? {} : { usage }),
   parts,
 })
 

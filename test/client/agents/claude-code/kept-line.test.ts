@@ -19,12 +19,13 @@ const message = {
   usage: { output_tokens: 9 },
 }
 
-test('an answer is kept without its signatures and token usage, and without its text if it has an id', () => {
+test('an answer is kept without its signatures, and without its text if it has an id', () => {
   const { json, text } = keepLine(lineOf({ ...common, type: 'assistant', uuid: 'u-1', message }), undefined)
   assert.is(text, '')
   assert.equal(json['message'], {
     id: 'm-1',
     model: 'claude-opus-4-6',
+    usage: { output_tokens: 9 },
     content: [{ type: 'thinking', thinking: 'Hm.' }],
   })
   assert.not.ok('parentUuid' in json)

@@ -57,7 +57,14 @@ test('a file that was never compressed is one malformed line', async () => {
 })
 
 test('a missing file is an error, not a malformed line', async () => {
-  const reading = Array.fromAsync(objectLines(join(path, 'none.jsonl.zst'), 9, () => false, assert.unreachable))
+  const reading = Array.fromAsync(
+    objectLines(
+      join(path, 'none.jsonl.zst'),
+      9,
+      () => false,
+      () => assert.unreachable(),
+    ),
+  )
   assert.is((await reading.catch((error: NodeJS.ErrnoException) => error.code)) as unknown, 'ENOENT')
 })
 

@@ -5,10 +5,8 @@ import type { ObjectLine } from '../../../../src/client/agents/support/lines.ts'
 
 const test = suite('lines that are kept for a second reading')
 
-const line = (number: number, offset: number, text: string): ObjectLine => ({
+const line = (number: number, text: string): ObjectLine => ({
   number,
-  offset,
-  size: text.length,
   ended: true,
   text,
   json: {},
@@ -16,17 +14,17 @@ const line = (number: number, offset: number, text: string): ObjectLine => ({
 
 test('kept lines are dropped once they exceed the limit, and no further lines are kept', () => {
   const keeping = newKeptLines()
-  keeping.add(line(1, 0, 'x'.repeat(1_900 << 10)))
+  keeping.add(line(1, 'x'.repeat(1_900 << 10)))
   assert.is(keeping.all()?.length, 1)
-  keeping.add(line(2, 1_900 << 10, 'x'.repeat(200 << 10)))
-  keeping.add(line(3, 2_100 << 10, '{}'))
+  keeping.add(line(2, 'x'.repeat(200 << 10)))
+  keeping.add(line(3, '{}'))
   assert.is(keeping.all(), undefined)
 })
 
 test('kept lines can be reduced to the needed fields, also depending on the previous line', () => {
   const keeping = newKeptLines((one, before) => ({ ...one, text: `${before?.text ?? ''}${one.number}` }))
-  keeping.add(line(1, 0, '{"a":1}'))
-  keeping.add(line(2, 15, '{}'))
+  keeping.add(line(1, '{"a":1}'))
+  keeping.add(line(2, '{}'))
   assert.equal(
     keeping.all()?.map(({ text }) => text),
     ['1', '12'],

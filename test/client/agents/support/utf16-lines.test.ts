@@ -29,7 +29,15 @@ for (const [name, encode] of Object.entries(encodings))
     let read = 0
     const lines = await watchReads(
       (bytes) => void (read += bytes),
-      () => Array.fromAsync(objectLines(file, size, () => true, assert.unreachable)),
+      () =>
+        Array.fromAsync(
+          objectLines(
+            file,
+            size,
+            () => true,
+            () => assert.unreachable(),
+          ),
+        ),
     )
     assert.equal(
       lines.map(({ json }) => json['one']),

@@ -45,12 +45,13 @@ type Stored = { readonly id: string; readonly parts: readonly (Part & { order: n
 export const messagesOf = async (url: string, externalId: string, token?: string): Promise<SessionMessage[]> => {
   const path = `/v1/traces/${encodeURIComponent(externalId)}/messages?includeParts=true`
   const { messages } = await ask<{ messages: Stored[] }>(url, path, token === undefined ? {} : { token })
-  return messages.map(({ externalId, role, model, order, timestamp, parts }) => ({
+  return messages.map(({ externalId, role, model, order, timestamp, usage, parts }) => ({
     externalId,
     role,
     ...(model === undefined ? {} : { model }),
     order,
     ...(timestamp === undefined ? {} : { timestamp }),
+    ...(usage === undefined ? {} : { usage }),
     parts: parts.map(({ type, content }) => ({ type, content }) as Part),
   }))
 }

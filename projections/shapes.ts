@@ -225,6 +225,9 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
   ...factsOfMessage(data),
 })
 
+/** Fields of a message that say nothing of the shape. */
+const OF_NO_SHAPE: ReadonlySet<string> = new Set(['/model', '/usage'])
+
 /**
  * The counts and the shape of each trace, in one row. The counts are the totals of its last `MessagesCounted`, or of its restated present;
  * the shape is made from the facts of its messages in list order. New messages at the end of a trace that is remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
@@ -241,7 +244,7 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
   on: {
     MessageAdded: (changes, event) => void changedIn(changes, event.streamId).added?.push(addedMessage(event)),
     MessageUpdated: (changes, { streamId: id, data: { ordinal, patch } }) => {
-      if (patch.every(({ path }) => path === '/model')) return
+      if (patch.every(({ path }) => OF_NO_SHAPE.has(path))) return
       const one = changedIn(changes, id)
       if (ordinal >= (one.added?.[0]?.ordinal ?? NO_ORDINAL)) one.added = undefined
       one.lowest = Math.min(one.lowest, ordinal)

@@ -66,10 +66,13 @@ export const traceSummarised = (changes: Changes, event: EventOf<'TraceSummarise
 export const messageAdded = (changes: Changes, event: EventOf<'MessageAdded'>): void =>
   add(changesOf(changes, event), event.data.ordinal, event)
 
-/** A message is not written again if only its order has changed: otherwise many small upserts would read a large message many times. */
+/** What of a message is not searched. */
+const NOT_SEARCHED: ReadonlySet<string> = new Set(['/order', '/usage'])
+
+/** A message is not written again if only such values have changed: otherwise many small upserts would read a large message many times. */
 export const messageUpdated = (changes: Changes, event: EventOf<'MessageUpdated'>): void => {
   const { patch, ordinal } = event.data
-  if (patch.some(({ path }) => path !== '/order')) touch(changesOf(changes, event), ordinal, event)
+  if (patch.some(({ path }) => !NOT_SEARCHED.has(path))) touch(changesOf(changes, event), ordinal, event)
 }
 
 export const traceDeleted = (changes: Changes, event: EventOf<'TraceDeleted'>): void => void removeAll(changes, event)

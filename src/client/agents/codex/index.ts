@@ -20,7 +20,7 @@ import {
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
-import { isRolloutLine, isSummary, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
+import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
 import { findSpawn, type Spawn } from './spawns.ts'
 import { newUsages, type Usages } from './usage.ts'
@@ -171,8 +171,7 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
 /** Notes what a line says about other lines: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
-  state.usages.noteLine(json['type'], payload)
-  if (isSummary(json)) state.usages.noteSummary()
+  if (!state.ahead) state.usages.noteLine(json, payload)
   if (json['type'] === 'response_item' && !state.ahead) state.outcomes.noteResult(payload, number)
   if (json['type'] !== 'event_msg') return
   state.outcomes.noteEvent(payload, number)
@@ -211,7 +210,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.outline.note(read)
   // What one agent tells another one is not a turn of the user's, and names no session.
   if (payloadOf(line.json)['type'] !== 'agent_message') state.turns.notePrompt(read)
-  state.usages.noteMessage(read, isCompaction)
+  if (!state.ahead) state.usages.noteMessage(read, isCompaction)
   if (state.ahead?.turns.isUndone(line.number)) return noMessages
   const message = withUsage(state, read)
   if (isCompaction || read.role === 'assistant') state.last = message

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import { type Json, parseObject, textOf } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
@@ -42,7 +43,7 @@ const readSpawns = async (path: string, size: number): Promise<Spawns> => {
 
 /** How many sessions with sub-agents are kept, whose files need not be read for each of them. */
 const KEPT = 4
-const kept = new Map<string, { readonly stamp: string; readonly spawns: Promise<Spawns> }>()
+const kept = new BoundedMap<string, { readonly stamp: string; readonly spawns: Promise<Spawns> }>(KEPT)
 
 const spawnsIn = (path: string): Promise<Spawns> => {
   const { size, mtimeMs } = statSync(path)
@@ -52,12 +53,13 @@ const spawnsIn = (path: string): Promise<Spawns> => {
   const spawns = readSpawns(path, size)
   kept.delete(path)
   kept.set(path, { stamp, spawns })
-  if (kept.size > KEPT) kept.delete(kept.keys().next().value!)
   return spawns
 }
 
+/** How many sub-agents' calls are remembered. */
+const MOST_FOUND = 1_000
 // A watch asks with each added line, and the call that has started a session never changes.
-const found = new Map<string, Spawn>()
+const found = new BoundedMap<string, Spawn>(MOST_FOUND)
 
 /** The call that started a sub-agent, from the file of its parent (README, rule 14); undefined if that is not there, or does not tell. */
 export const findSpawn = async (path: string, parentId: string, agent: SubAgent): Promise<Spawn | undefined> => {

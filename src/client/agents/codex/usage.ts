@@ -2,6 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import type { SessionMessage } from '../agent.ts'
 import { type Json, objectOf } from '../support/json.ts'
 import { uncached, usageOf } from '../support/usage.ts'
+import { isSummary } from './messages.ts'
 
 const usageFrom = (stored: Json, responseId: unknown): Usage | undefined => {
   const { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens } = stored
@@ -54,11 +55,10 @@ export const newUsages = () => {
       tell(ofCompaction)
       ofCompaction = undefined
     },
-    /** The summary of a compaction, whose message comes later. */
-    noteSummary: (): void => {
-      isCompacting = true
-    },
-    noteLine: (type: unknown, payload: Json): void => {
+    noteLine: (json: Json, payload: Json): void => {
+      const { type } = json
+      // The message of a compaction comes after its summary.
+      if (isSummary(json)) isCompacting = true
       if (type === 'token_usage_record') {
         hasRecords = true
         tell(usageFrom(objectOf(payload['usage']), payload['response_id']))

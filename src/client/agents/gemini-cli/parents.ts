@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
 import { type Json, objectsIn } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
@@ -30,9 +31,11 @@ const callIn = (json: Json, sessionId: string): string | undefined => {
   return isExternalId(id) ? id : undefined
 }
 
+/** Of how many sub-agents that is remembered. */
+const MOST_FOUND = 1_000
 // The call never changes. Where none was found yet, the parent's file is not read again before it has changed.
-const found = new Map<string, string>()
-const without = new Map<string, string>()
+const found = new BoundedMap<string, string>(MOST_FOUND)
+const without = new BoundedMap<string, string>(MOST_FOUND)
 
 const search = async (path: string, file: string): Promise<void> => {
   const { size, mtimeMs } = await stat(file)

@@ -11,43 +11,45 @@ import { type Draft, textPart } from './parts.ts'
 type Fate = 'dropped' | 'command' | 'output' | 'file'
 
 /** The elements that the programs put in front of what was typed, or instead of it. All agents share this table, so that none forgets one. */
-const ELEMENTS: Readonly<Record<string, Fate>> = {
-  // Claude Code
-  'bash-input': 'command',
-  'bash-stdout': 'output',
-  'bash-stderr': 'output',
-  'task-notification': 'output',
-  'local-command-caveat': 'dropped',
-  'local-command-stdout': 'dropped',
-  'local-command-stderr': 'dropped',
-  'system-reminder': 'dropped',
-  ide_opened_file: 'dropped',
-  ide_selection: 'dropped',
-  // Codex
-  user_shell_command: 'command',
-  environment_context: 'dropped',
-  user_instructions: 'dropped',
-  turn_aborted: 'dropped',
-  subagent_notification: 'dropped',
-  goal_context: 'dropped',
-  codex_internal_context: 'dropped',
-  recommended_plugins: 'dropped',
-  'app-context': 'dropped',
-  user_action: 'dropped',
-  // Gemini CLI
-  session_context: 'dropped',
-  hook_context: 'dropped',
-  state_snapshot: 'output',
-  // Cursor
-  user_info: 'dropped',
-  system_reminder: 'dropped',
-}
+const ELEMENTS: ReadonlyMap<string, Fate> = new Map(
+  Object.entries({
+    // Claude Code
+    'bash-input': 'command',
+    'bash-stdout': 'output',
+    'bash-stderr': 'output',
+    'task-notification': 'output',
+    'local-command-caveat': 'dropped',
+    'local-command-stdout': 'dropped',
+    'local-command-stderr': 'dropped',
+    'system-reminder': 'dropped',
+    ide_opened_file: 'dropped',
+    ide_selection: 'dropped',
+    // Codex
+    user_shell_command: 'command',
+    environment_context: 'dropped',
+    user_instructions: 'dropped',
+    turn_aborted: 'dropped',
+    subagent_notification: 'dropped',
+    goal_context: 'dropped',
+    codex_internal_context: 'dropped',
+    recommended_plugins: 'dropped',
+    'app-context': 'dropped',
+    user_action: 'dropped',
+    // Gemini CLI
+    session_context: 'dropped',
+    hook_context: 'dropped',
+    state_snapshot: 'output',
+    // Cursor
+    user_info: 'dropped',
+    system_reminder: 'dropped',
+  } as const),
+)
 
-/** Elements with names that people also type: what the program of one agent makes of them. */
-const ELEMENTS_OF: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
-  codex: { INSTRUCTIONS: 'dropped', skill: 'dropped', permissions: 'dropped', image: 'dropped' },
-  pi: { file: 'file' },
-}
+/** Elements with names that people also type: what the program of one agent makes of them, by its id and their name. */
+const ELEMENTS_OF: ReadonlyMap<string, Fate> = new Map([
+  ...['INSTRUCTIONS', 'skill', 'permissions', 'image'].map((name) => [`codex ${name}`, 'dropped'] as const),
+  ['pi file', 'file'],
+])
 
 /** Texts without an element, by their beginnings. */
 const BEGINNINGS: readonly (readonly [RegExp, Fate])[] = [
@@ -62,23 +64,10 @@ const BEGINNINGS: readonly (readonly [RegExp, Fate])[] = [
 const BEFORE_TYPED = ['ide_opened_file', 'ide_selection', 'file']
 
 /** Claude Code's own commands that take arguments which are no prompt. */
-const OWN_COMMANDS = [
-  ...['add-dir', 'agents', 'branch', 'clear', 'color', 'compact', 'config', 'effort', 'export', 'fast', 'hooks', 'ide'],
-  ...[
-    'login',
-    'logout',
-    'mcp',
-    'memory',
-    'model',
-    'output-style',
-    'permissions',
-    'plugin',
-    'rename',
-    'resume',
-    'rewind',
-  ],
-  ...['sandbox', 'status', 'theme', 'vim'],
-]
+const OWN_COMMANDS: ReadonlySet<string> = new Set(
+  `add-dir agents branch clear color compact config effort export fast hooks ide login logout mcp memory model output-style
+  permissions plugin rename resume rewind sandbox status theme vim`.split(/\s+/),
+)
 
 const opening = /^<([A-Za-z][\w-]*)(?:\s[^>]*)?>/
 
@@ -136,7 +125,7 @@ const slashCommand = (text: string): Said | undefined => {
   if (!given) return undefined
   const name = given.replace(/^\//, '')
   const args = textOf(element(text, 'command-args'))
-  const isOwn = text.startsWith('<command-name>') && OWN_COMMANDS.includes(name)
+  const isOwn = text.startsWith('<command-name>') && OWN_COMMANDS.has(name)
   return {
     is: args === undefined || isOwn ? 'command' : 'typed',
     text: [`/${name}`, args].filter(Boolean).join(' '),
@@ -179,7 +168,8 @@ export const saidIn = (text: string, agentId = '', ownRule: OwnRule = () => unde
       return [...said, slashCommand(start) ?? { is: 'typed', text: rest }]
     const beginning = BEGINNINGS.find(([form]) => form.test(start))
     if (beginning) return beginning[1] === 'dropped' ? said : [...said, { is: 'output', text: start.trimEnd() }]
-    const found = injectedAt(start, (name) => ELEMENTS[name] ?? ELEMENTS_OF[agentId]?.[name] ?? ownRule(name, start))
+    const fateOf = (name: string) => ELEMENTS.get(name) ?? ELEMENTS_OF.get(`${agentId} ${name}`) ?? ownRule(name, start)
+    const found = injectedAt(start, fateOf)
     if (!found) return [...said, { is: 'typed', text: rest }]
     said.push(...found.said)
     rest = start.slice(found.end).trimStart()

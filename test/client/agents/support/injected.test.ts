@@ -23,6 +23,7 @@ const texts: readonly (readonly [string, string])[] = [
   ['<ide_opened_file>a</ide_opened_file>', ''],
   ['<ide_selection>a</ide_selection>\n<ide_opened_file>b</ide_opened_file> do it', 'typed do it'],
   ['<ide_selection>never closed', 'typed <ide_selection>never closed'],
+  ['<constructor>is typed</constructor>', 'typed <constructor>is typed</constructor>'],
   ['<ide_selection>a</ide_selection>\n<system-reminder>b', ''],
   ['<local-command-caveat>x', ''],
   ['<local-command-stdout>x', ''],

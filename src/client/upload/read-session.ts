@@ -1,4 +1,4 @@
-import type { Agent, Session, StoredSession } from '../agents/agent.ts'
+import type { Agent, FoundSession, Session, StoredSession } from '../agents/agent.ts'
 import { stampOf } from '../agents/support/files.ts'
 import { digest } from '../digest.ts'
 import { REDACTED } from '../redaction/options.ts'
@@ -12,6 +12,10 @@ import type { SessionRun, Run } from './run.ts'
 /** The stamp of a session, with the version of the parser of its agent. */
 export const readStamp = ({ id, version }: Agent, stored: StoredSession): string =>
   `${id}/${version} ${stampOf(stored)}`
+
+/** Whether a session, as it is in its files, was read by another version of the parser: then it has `stamp`, that of the earlier reading. */
+export const isReadOtherwise = ({ agent, stored }: FoundSession, stamp: string | undefined): boolean =>
+  stamp !== undefined && stamp !== readStamp(agent, stored) && stamp.endsWith(` ${stampOf(stored)}`)
 
 /** How a session is read now: by the version of its agent's parser, and of the rules for secrets. */
 type Reader = { readonly agent: Agent; readonly redaction: Pick<RedactionOptions, 'version'> | undefined }

@@ -3,6 +3,7 @@ import { exitCodes } from '../../cli/exit.ts'
 import { type SessionFile, sizeOf } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import { newFileProgress } from './file-progress.ts'
+import { newContentFirst } from './new-content-first.ts'
 import type { Run } from './run.ts'
 import type { FileCounts } from './session-report.ts'
 import { stopReasonOf } from './stop-reason.ts'
@@ -63,7 +64,7 @@ async function* sessionsOf(run: Run, files: readonly SessionFile[]): AsyncGenera
 
 /** Uploads all sessions that may be sent, asks about held ones, and uploads those that the user agrees to. */
 const syncAndAsk = async (run: Run, files: readonly SessionFile[]): Promise<SyncResult> => {
-  const first = await syncSessions(run, sessionsOf(run, files))
+  const first = await syncSessions(run, newContentFirst(run.origins, sessionsOf(run, files)))
   if (first.held.length === 0 || first.stopReason || run.signal?.aborted) return first
   run.report({ type: 'asking' })
   // They were held in the order in which they were read, which differs from run to run.

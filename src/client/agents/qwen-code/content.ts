@@ -31,7 +31,8 @@ export const typedParts = (json: Json, command: string | undefined): readonly Pa
 /** What came without being typed: the end of a background task, a prompt on a schedule (README, rule 4). */
 export const noticeParts = (json: Json): readonly Part[] => {
   const text = contentText(partsOf(json)) ?? ''
-  const result = /<result>(.*)<\/result>/s.exec(text)?.[1]
+  const [start, end] = [text.indexOf('<result>'), text.lastIndexOf('</result>')]
+  const result = start === -1 || end < start ? undefined : text.slice(start + '<result>'.length, end)
   const shown = textOf(payloadOf(json)['displayText'])
   return textPart(shown === undefined ? text : [shown, result].filter(textOf).join('\n\n'))
 }

@@ -77,6 +77,15 @@ const outputOf = (part: Json): string[] => {
 /** The output of a tool from the parts of its result. */
 export const resultText = (result: unknown): string => contentList(result).flatMap(outputOf).join('\n')
 
+const SERVER_END = ' MCP Server)'
+
+/** The tool and the server in the name that Gemini CLI shows of a tool of an MCP server: `tool (server MCP Server)`. */
+const shownTool = (name: unknown): { readonly tool: string; readonly server: string } | undefined => {
+  const at = typeof name === 'string' && name.endsWith(SERVER_END) ? name.lastIndexOf(' (') : -1
+  const [tool, server] = at < 1 ? ['', ''] : [String(name).slice(0, at), String(name).slice(at + 2, -SERVER_END.length)]
+  return tool === '' || server === '' ? undefined : { tool, server }
+}
+
 /**
  * The name of a tool as all agents have it: `mcp__server__tool` for that of an MCP server. Gemini CLI shows such a tool as `tool (server MCP Server)`,
  * and calls it `mcp_server_tool`; names of servers have no underscore there.
@@ -84,8 +93,8 @@ export const resultText = (result: unknown): string => contentList(result).flatM
 export const toolNameOf = (name: unknown, displayName?: unknown): string => {
   const given = textOf(name) ?? 'unknown'
   if (given.startsWith('mcp__')) return given
-  const [, tool, server] = /^(.+) \((.+) MCP Server\)$/.exec(String(displayName)) ?? []
-  if (tool !== undefined && server !== undefined && given.endsWith(tool)) return mcpToolName(server, tool)
+  const shown = shownTool(displayName)
+  if (shown && given.endsWith(shown.tool)) return mcpToolName(shown.server, shown.tool)
   const [, first, rest] = /^mcp_([^_]+)_(.+)$/.exec(given) ?? []
   return first !== undefined && rest !== undefined ? mcpToolName(first, rest) : given
 }

@@ -22,7 +22,7 @@ const isPlaceholder = (text: string): boolean =>
   /^\[(?:image|audio|video|document|data|file|blob|directory|attachment)\b[^\]\n]*\]$/i.test(text.trim())
 
 /** What some programs write into a prompt where an image was pasted. */
-const pasted = /^(?:\[(?:Image|Pasted text) #\d+[^\]\n]*\]\s*)+/i
+const pasted = /^(?:\[(?:Image|Pasted text) #\d[^\]\n]*\]\s*)+/i
 
 /** A command of an agent without arguments: not a path, which has another slash. */
 const isCommand = (text: string): boolean => /^\/[\w:.-]+$/.test(text.trim())

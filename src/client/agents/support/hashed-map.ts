@@ -52,7 +52,7 @@ export type HashedMap = {
  * messages, and a map of strings takes five times the memory.
  */
 export const newHashedMap = (): HashedMap => {
-  let slots = newSlots(256)
+  let slots = newSlots(32)
   let size = 0
   const valueOf = (hash: number): number | undefined => {
     const slot = slotOf(hash, slots)

@@ -27,24 +27,27 @@ const idIn = (value: unknown): string | undefined =>
     ? value
     : undefined
 
-const withoutUndefined = (usage: { readonly [Name in keyof Usage]: Usage[Name] | undefined }): Usage =>
-  Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined))
+const TOKENS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const
 
 /**
  * The usage of an answer. Undefined if nothing is known of it, or all of it is zero, as agents write where they know nothing. So is a cost
  * of zero.
  */
 export const usageOf = (stored: Stored): Usage | undefined => {
+  const used: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  let isAny = false
+  for (const name of TOKENS) {
+    const count = tokensIn(stored[name])
+    if (count === undefined) continue
+    used[name] = count
+    isAny ||= count > 0
+  }
   const { costUsd } = stored
-  const used = withoutUndefined({
-    inputTokens: tokensIn(stored.inputTokens),
-    outputTokens: tokensIn(stored.outputTokens),
-    cacheReadTokens: tokensIn(stored.cacheReadTokens),
-    cacheWriteTokens: tokensIn(stored.cacheWriteTokens),
-    reasoningTokens: tokensIn(stored.reasoningTokens),
-    costUsd: typeof costUsd === 'number' && Number.isFinite(costUsd) && costUsd > 0 ? costUsd : undefined,
-  })
-  if (Object.values(used).every((value) => value === 0)) return undefined
+  if (typeof costUsd === 'number' && Number.isFinite(costUsd) && costUsd > 0) {
+    used.costUsd = costUsd
+    isAny = true
+  }
+  if (!isAny) return undefined
   const responseId = idIn(stored.responseId)
   return responseId === undefined ? used : { ...used, responseId }
 }

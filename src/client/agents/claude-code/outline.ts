@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
-import { type Json, parseObject, textOf } from '../support/json.ts'
+import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import type { Described } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import type { Draft } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
-import { count, mostFrequent, newPromptTitle, traceFieldsOf } from '../support/trace-fields.ts'
+import { count, forkOf, mostFrequent, newPromptTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { draftOf } from './messages.ts'
 
 /** `leaf` is the id of the message that a summary ends with. */
@@ -62,6 +62,12 @@ const parentOf = (path: string, sessionIds: ReadonlyMap<string, number>): string
   return parent === undefined || parent === basename(path, '.jsonl') ? undefined : acceptedId(parent, 'session')
 }
 
+/** The session of which a line is a copy: a branch names it in each line, `--fork-session` in those of answers (README, rule 9). */
+const originIn = ({ forkedFrom, requestSessionId, sessionId }: Json): string | undefined => {
+  const origin = textOf(objectOf(forkedFrom)['sessionId']) ?? textOf(requestSessionId)
+  return origin === sessionId ? undefined : origin
+}
+
 const messageIn = (json: Json): Draft | undefined =>
   draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })
 
@@ -72,6 +78,7 @@ export const newOutline = () => {
   const titles = newTitles()
   let projectPath: string | undefined
   let gitBranch: string | undefined
+  let origin: string | undefined
   const prompt = newPromptTitle()
   return {
     /** `model` is given with the first line of an answer that has it, so that each answer counts once. */
@@ -80,6 +87,7 @@ export const newOutline = () => {
       if (typeof sessionId === 'string') count(sessionIds, sessionId)
       projectPath ??= textOf(json['cwd'])
       gitBranch = textOf(json['gitBranch']) ?? gitBranch
+      origin = originIn(json) ?? origin
       if (model !== undefined) count(models, model)
       titles.note(json)
       const message = messageIn(json)
@@ -93,7 +101,9 @@ export const newOutline = () => {
         projectPath,
         model: mostFrequent(models),
         gitBranch,
-        parentExternalId: parentOf(path, sessionIds),
+        ...(origin === undefined || isSubAgent(path)
+          ? { parentExternalId: parentOf(path, sessionIds) }
+          : forkOf(origin)),
         parentCallId: parentCallOf(path),
       }),
     }),

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { SessionFields } from '../../../../src/client/agents/agent.ts'
 import { claudeCode } from '../../../../src/client/agents/claude-code/index.ts'
 import { titleOf } from '../../../../src/client/agents/support/trace-fields.ts'
 import { readSession } from '../../support/read-session.ts'
@@ -63,6 +64,36 @@ test('the id is the file’s name if any line has it as its session id, else the
   assert.is((await named('copy.jsonl', ...lines)).externalId, 'old')
   assert.is((await named('new.jsonl', ...lines)).externalId, 'new')
   assert.is((await named('bare.jsonl', '{"type":"user","message":{"content":"x"}}')).externalId, 'bare')
+})
+
+const copied = (uuid: string, origin: string) => answerLine(uuid, uuid, [text('x')], { requestSessionId: origin })
+const branched = (uuid: string, origin: string) =>
+  userLine(uuid, 'x', { forkedFrom: { sessionId: origin, messageUuid: uuid } })
+const originOf = ({ parentExternalId, parentKind }: SessionFields) => [parentExternalId, parentKind]
+
+test('a fork has the lines of its origin, and names the session that asked for the last answer of them (rule 9)', async () => {
+  const own = [userLine('3', 'again'), answerLine('4', '4', [text('y')])]
+  const { session, messages } = await readSession(
+    writeSession(path, 's-1.jsonl', [userLine('1', 'first'), copied('2', 'origin'), ...own]),
+  )
+  assert.equal([session.externalId, ...originOf(session.trace)], ['s-1', 'origin', 'fork'])
+  assert.equal(
+    messages.map(({ externalId }) => externalId),
+    ['1', '2', '3', '4'],
+  )
+  assert.equal(originOf(await trace(copied('1', 'first'), copied('2', 'second'), ...own)), ['second', 'fork'])
+})
+
+test('a branch names its origin in each line that it has copied (rule 9)', async () => {
+  assert.equal(originOf(await trace(branched('1', 'origin'), userLine('2', 'again'))), ['origin', 'fork'])
+  const forkOfBranch = [branched('1', 'origin'), copied('2', 'branch'), userLine('3', 'again')]
+  assert.equal(originOf(await trace(...forkOfBranch)), ['branch', 'fork'])
+})
+
+test('a session that asked for its answers itself is no fork, and the parent of a sub-agent stays the session that started it', async () => {
+  assert.equal(originOf(await trace(copied('1', 's-1'), userLine('2', 'again'))), [undefined, undefined])
+  const started = await named('agent-a1.jsonl', copied('1', 'origin'))
+  assert.equal(originOf(started.trace), ['s-1', undefined])
 })
 
 test('sessions are searched in the folders of Claude Code', () => {

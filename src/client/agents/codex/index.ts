@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import type { Agent, SessionMessage } from '../agent.ts'
+import type { Agent, SessionFields, SessionMessage } from '../agent.ts'
 import { acceptedId, newMessageIds, noMessageIds } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
@@ -10,6 +10,7 @@ import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newMessage } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
 import {
+  forkOf,
   newOutline,
   newPromptTitle,
   type Outline,
@@ -39,13 +40,14 @@ const parentIn = ({ parent_thread_id, source }: Json): unknown =>
   textOf(parent_thread_id) ?? objectOf(objectOf(objectOf(source)['subagent'])['thread_spawn'])['parent_thread_id']
 
 const neededOf = (session: Json): Json => {
-  const { id, cwd, git } = session
+  const { id, cwd, git, forked_from_id: origin } = session
   const { branch, commit_hash, repository_url } = objectOf(git)
   return {
     id,
     cwd,
     git: { branch, commit_hash, repository_url },
     parent: parentIn(session),
+    origin,
     agentPath: agentPathIn(session),
   }
 }
@@ -71,17 +73,21 @@ const sessionIdOf = (path: string, { session }: Meta): string =>
 
 const externalIdOf = (path: string, meta: Meta): string => acceptedId(sessionIdOf(path, meta), 'session')
 
-/** The externalId of the session that started this one. */
-const parentOf = ({ session }: Meta): string | undefined => {
-  const parent = textOf(session?.['parent'])
-  return parent === undefined ? undefined : acceptedId(parent, 'session')
+/** The id of the session that started this one; undefined for sessions that are no sub-agent's. */
+const parentOf = ({ session }: Meta): string | undefined => textOf(session?.['parent'])
+
+/** The session that started this one, or that it goes on with (README, rules 1 and 9). */
+const originOf = (meta: Meta): Pick<SessionFields, 'parentExternalId' | 'parentKind'> => {
+  const [parent, origin] = [parentOf(meta), textOf(meta.session?.['origin'])]
+  if (parent !== undefined) return { parentExternalId: acceptedId(parent, 'session') }
+  return origin === undefined ? {} : forkOf(origin)
 }
 
 const agentPathOf = ({ session }: Meta): string | undefined => textOf(session?.['agentPath'])
 
 /** The call that started this sub-agent (README, rule 14). */
 const spawnOf = async (path: string, meta: Meta): Promise<Spawn | undefined> => {
-  const parent = textOf(meta.session?.['parent'])
+  const parent = parentOf(meta)
   return parent === undefined
     ? undefined
     : findSpawn(path, parent, { id: sessionIdOf(path, meta), path: agentPathOf(meta) })
@@ -168,6 +174,10 @@ const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
   }
 }
 
+/** Whether a line is one of those that a sub-agent was given of its parent's conversation (README, rule 9). */
+const isGiven = ({ meta, ownStart }: State, line: number): boolean =>
+  line < ownStart.line && parentOf(meta) !== undefined
+
 /** Notes what a line says about other lines: an event, or the result of a call. */
 const note = (state: State, { json, number }: ObjectLine): void => {
   const payload = payloadOf(json)
@@ -176,7 +186,7 @@ const note = (state: State, { json, number }: ObjectLine): void => {
   if (json['type'] !== 'event_msg') return
   state.outcomes.noteEvent(payload, number)
   state.agents = withAgent(state.agents, payload)
-  if (number >= state.ownStart.line) state.turns.noteEvent(payload, number)
+  if (!isGiven(state, number)) state.turns.noteEvent(payload, number)
 }
 
 const saysUsage = ({ type, payload }: Json): boolean =>
@@ -198,19 +208,20 @@ const lateUsage = (state: State): readonly SessionMessage[] => {
   return [message]
 }
 
-/** The message of a line, unless it is copied from the parent session, or was taken back (README, rules 9 and 12). */
+/** The message of a line, unless it was given by the parent, or was taken back (README, rules 9 and 12). */
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   state.meta = withLine(state.meta, line.json)
   state.agentPath = agentPathOf(state.meta)
   note(state, line)
   const read = readLine(state, line)
   if (saysUsage(line.json)) return lateUsage(state)
-  if (!read || line.number < state.ownStart.line) return noMessages
+  if (!read || isGiven(state, line.number)) return noMessages
   const isCompaction = line.json['type'] === 'compacted'
   state.outline.note(read)
   // What one agent tells another one is not a turn of the user's, and names no session.
   if (payloadOf(line.json)['type'] !== 'agent_message') state.turns.notePrompt(read)
-  if (!state.ahead) state.usages.noteMessage(read, isCompaction)
+  // What the copies in a fork have used, its origin tells.
+  if (!state.ahead && line.number >= state.ownStart.line) state.usages.noteMessage(read, isCompaction)
   if (state.ahead?.turns.isUndone(line.number)) return noMessages
   const message = withUsage(state, read)
   if (isCompaction || read.role === 'assistant') state.last = message
@@ -233,7 +244,7 @@ const parser: LineParser<State> = {
         title,
         model: outline.model(),
         ...placeOf(meta),
-        parentExternalId: parentOf(meta),
+        ...originOf(meta),
         parentCallId: spawn?.callId,
       }),
     }

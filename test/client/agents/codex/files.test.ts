@@ -49,14 +49,13 @@ test('plain, compressed and archived sessions are found; of two files of a sessi
   assert.equal(ids, [third, id, other])
 })
 
-test('the parent of a sub-agent is the thread that started it; a forked thread is not a parent (rule 1)', async () => {
+test('the parent of a sub-agent is the thread that started it (rule 1)', async () => {
   const parentOf = async (more: object) =>
     (await readSession(write(path, `p/${name}`, text([meta(id, { ...more }), prompt('a')])), codex)).session.trace
       .parentExternalId
   const other = uuidAt('2026-02-01T09:00:00Z')
   assert.is(await parentOf({ parent_thread_id: other }), other)
   assert.is(await parentOf({ source: { subagent: { thread_spawn: { parent_thread_id: other } } } }), other)
-  assert.is(await parentOf({ source: 'cli', forked_from_id: other }), undefined)
 })
 
 test('a compressed session has the same messages as the plain one', async () => {

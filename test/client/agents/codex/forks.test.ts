@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { zstdCompressSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { codex } from '../../../../src/client/agents/codex/index.ts'
@@ -49,6 +48,8 @@ const parentLines = (ids: readonly (string | undefined)[], form?: 'old' | 'new')
   ...ids.flatMap((id, index) => turnLines(id, `parent${index}`, form)),
 ]
 const forkMeta = (more = {}) => meta(forkId, { forked_from_id: parentId, cwd: '/w/fork', ...more })
+/** A sub-agent that was given its parent's turns. */
+const childMeta = (more = {}) => forkMeta({ parent_thread_id: parentId, ...more })
 
 const nameOf = (id: string) => `rollout-2026-02-01T10-00-00-${id}.jsonl`
 const day = (number: number) => `sessions/2026/02/${String(number).padStart(2, '0')}`
@@ -61,84 +62,80 @@ const readFork = async (home: string, lines: readonly string[]) => {
 let homes = 0
 const newHome = () => join(path, `home-${++homes}`)
 
+const copies = ['parent0?', 'parent0.', 'parent1?', 'parent1.']
+
 for (const form of ['new', 'old'] as const) {
   const head = parentLines(old, form)
-  const lines = [forkMeta(), ...head, ...turnLines(own[0], 'own0', form), ...turnLines(own[1], 'own1', form)]
+  const ownLines = [...turnLines(own[0], 'own0', form), ...turnLines(own[1], 'own1', form)]
+  const [lines, childLines] = [forkMeta, childMeta].map((first) => [first(), ...head, ...ownLines])
 
-  test(`a fork without its parent's file begins with its own turn (${form} versions, rule 9)`, async () => {
-    const { session, messages, texts } = await readFork(newHome(), lines)
+  test(`a fork has what its file has, also what it has copied of its origin (${form} versions, rule 9)`, async () => {
+    const { session, messages, texts } = await readFork(newHome(), lines!)
+    assert.equal(texts, [...copies, 'own0?', 'own0.', 'own1?', 'own1.'])
+    assert.is(messages.length, 16)
+    const { title, projectPath, parentExternalId, parentKind } = session.trace
+    assert.equal([session.externalId, title, projectPath], [forkId, 'parent0?', '/w/fork'])
+    assert.equal([parentExternalId, parentKind], [parentId, 'fork'])
+  })
+
+  test(`a sub-agent begins with its own turn, not with those that it was given (${form} versions, rule 9)`, async () => {
+    const { session, messages, texts } = await readFork(newHome(), childLines!)
     assert.equal(texts, ['own0?', 'own0.', 'own1?', 'own1.'])
     assert.is(messages.length, 8)
-    assert.is(session.externalId, forkId)
-    assert.equal(
-      [session.trace.title, session.trace.projectPath, session.trace.model],
-      ['own0?', '/w/fork', 'model-own0'],
-    )
+    assert.equal([session.trace.title, session.trace.model], ['own0?', 'model-own0'])
+    assert.equal([session.trace.parentExternalId, session.trace.parentKind], [parentId, undefined])
   })
 
-  test(`a fork with its parent's file is read the same (${form} versions, rule 9)`, async () => {
+  test(`the origin's file is not looked at (${form} versions, rule 9)`, async () => {
     const [home, alone] = [newHome(), newHome()]
     write(home, `${day(1)}/${nameOf(parentId)}`, text(head))
-    const { messages } = await readFork(home, lines)
-    assert.equal(messages, (await readFork(alone, lines)).messages)
+    assert.equal((await readFork(home, lines!)).messages, (await readFork(alone, lines!)).messages)
   })
 
-  test(`a fork keeps its messages when it grows (${form} versions, rule 9)`, async () => {
-    await assertGrowth(codex, join(path, nameOf(forkId)), text(lines))
+  test(`a fork and a sub-agent keep their messages when they grow (${form} versions, rule 9)`, async () => {
+    for (const each of [lines, childLines]) await assertGrowth(codex, join(path, nameOf(forkId)), text(each!))
   })
 }
 
-const named = ['turn-a', 'turn-b']
-const namedFork = [forkMeta(), ...parentLines(named), ...turnLines('turn-c', 'own0')]
-const parentPlaces: readonly (readonly [string, string, boolean])[] = [
-  ['in the folder of another day', `${day(1)}/${nameOf(parentId)}`, false],
-  ['compressed', `${day(1)}/${nameOf(parentId)}.zst`, true],
-  ['archived', `archived_sessions/${nameOf(parentId)}`, false],
-  ['beside the fork', `${day(2)}/${nameOf(parentId)}`, false],
-]
-for (const [where, name, compressed] of parentPlaces)
-  test(`turns with ids of another kind are looked up in the parent's file, ${where} (rule 9)`, async () => {
-    const home = newHome()
-    const content = text(parentLines(named))
-    write(home, name, compressed ? zstdCompressSync(content) : content)
-    assert.equal((await readFork(home, namedFork)).texts, ['own0?', 'own0.'])
-  })
-
-test('without the parent’s file, turns with ids of another kind are kept, because they may not be copies (rule 9)', async () => {
-  const { texts } = await readFork(newHome(), namedFork)
-  assert.equal(texts, ['parent0?', 'parent0.', 'parent1?', 'parent1.', 'own0?', 'own0.'])
+test('a fork of today has only what is new, and names what it is based on (rule 9)', async () => {
+  const based = { history_base: { thread_id: parentId, end_ordinal_exclusive: 54, end_byte_offset: 59_166 } }
+  const applied = event('thread_settings_applied', { thread_id: forkId })
+  const lines = [forkMeta(based), applied, line('compacted', { message: 'sum' }), ...turnLines(own[0], 'own0')]
+  const { session, texts } = await readFork(newHome(), lines)
+  assert.equal(texts, ['sum', 'own0?', 'own0.'])
+  assert.equal([session.trace.parentExternalId, session.trace.parentKind], [parentId, 'fork'])
+  await assertGrowth(codex, join(path, nameOf(forkId)), text(lines))
 })
 
-test('only copied turns at the start of a fork are skipped (rule 9)', async () => {
-  const home = newHome()
-  write(home, `${day(1)}/${nameOf(parentId)}`, text(parentLines(named)))
-  const lines = [
-    forkMeta(),
-    ...turnLines('turn-a', 'head'),
-    ...turnLines('turn-c', 'own'),
-    ...turnLines('turn-b', 'late'),
-  ]
-  assert.equal((await readFork(home, lines)).texts, ['own?', 'own.', 'late?', 'late.'])
+test('turns with ids of another kind are kept, because nothing shows that they are copies (rule 9)', async () => {
+  const lines = [childMeta(), ...parentLines(['turn-a', 'turn-b']), ...turnLines('turn-c', 'own0')]
+  assert.equal((await readFork(newHome(), lines)).texts, [...copies, 'own0?', 'own0.'])
 })
 
-test('a fork without a turn of its own has no messages yet (rule 9)', async () => {
-  const { messages, session } = await readFork(newHome(), [forkMeta(), ...parentLines(old)])
+test('only copied turns at the start of a sub-agent are skipped (rule 9)', async () => {
+  const lines = [childMeta(), ...turnLines(old[0], 'head'), ...turnLines(own[0], 'own'), ...turnLines(old[1], 'late')]
+  assert.equal((await readFork(newHome(), lines)).texts, ['own?', 'own.', 'late?', 'late.'])
+})
+
+test('a sub-agent without a turn of its own has no messages yet, and a fork those of its origin (rule 9)', async () => {
+  assert.equal((await readFork(newHome(), [forkMeta(), ...parentLines(old)])).texts, copies)
+  const { messages, session } = await readFork(newHome(), [childMeta(), ...parentLines(old)])
   assert.equal(messages, [])
   assert.is(session.externalId, forkId)
   assert.is(session.trace.title, undefined)
 })
 
-test('turns without ids, from old versions, are skipped as copies if the fork also has turns with ids (rule 9)', async () => {
-  const lines = [forkMeta(), ...parentLines([undefined]), ...turnLines(own[0], 'own0')]
+test('turns without ids, from old versions, are skipped as copies if the sub-agent also has turns with ids (rule 9)', async () => {
+  const lines = [childMeta(), ...parentLines([undefined]), ...turnLines(own[0], 'own0')]
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
-  const without = [forkMeta(), ...parentLines([undefined]), ...turnLines(undefined, 'own0')]
+  const without = [childMeta(), ...parentLines([undefined]), ...turnLines(undefined, 'own0')]
   assert.equal((await readFork(newHome(), without)).texts, ['parent0?', 'parent0.', 'own0?', 'own0.'])
 })
 
-test('a fork of a fork skips the turns copied from both', async () => {
+test('a sub-agent of a fork skips the turns copied from both', async () => {
   const grandparent = meta(uuidAt('2026-02-01T09:00:00Z'))
   const lines = [
-    forkMeta(),
+    childMeta(),
     parentLines([])[0]!,
     grandparent,
     ...parentLines(old).slice(1),
@@ -161,7 +158,7 @@ test('a sub-agent that started without its parent’s turns keeps all its own tu
 test('compactions and developer messages among the copied turns are skipped too', async () => {
   const developer = item({ type: 'message', role: 'developer', content: [] })
   const lines = [
-    forkMeta(),
+    childMeta(),
     ...parentLines(old),
     line('compacted', { message: 'sum' }),
     developer,
@@ -171,7 +168,7 @@ test('compactions and developer messages among the copied turns are skipped too'
   assert.equal((await readFork(newHome(), lines)).texts, ['own0?', 'own0.'])
 })
 
-test('a parent with an invalid id is not searched for', async () => {
+test('an invalid id of an origin is no obstacle', async () => {
   for (const parent of ['', 7, '..', '../../etc/passwd'])
     assert.ok(
       (await readFork(newHome(), [forkMeta({ forked_from_id: parent }), ...turnLines('t', 'own0')])).texts.length,

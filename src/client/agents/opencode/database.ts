@@ -7,6 +7,7 @@ import { type OnDamaged, sessionOfCopy } from '../support/session-of-messages.ts
 import type { Database } from '../support/sqlite/load.ts'
 import { rememberListing } from '../support/sqlite/remember.ts'
 import { bounded, columnsOf, copyFromDatabase, readDatabase } from '../support/sqlite/snapshot.ts'
+import { originOf } from './forks.ts'
 import type { StoredMessage } from './messages.ts'
 import { callThatStarted, messagesOf, type SessionInfo, traceOf } from './session.ts'
 
@@ -89,6 +90,7 @@ const infoOf = (database: Database, id: string, row: Json | undefined): SessionI
     revert: parseObject(text('revert') ?? ''),
     parent,
     parentCall: parent === undefined ? undefined : parentCallOf(database, id, parent),
+    origin: parent === undefined ? originOf(database, id) : undefined,
   }
 }
 

@@ -133,7 +133,7 @@ const parentCallOf = async (storage: string, id: string, parent: string): Promis
   return undefined
 }
 
-const infoOf = (id: string, json: Json | undefined): Omit<SessionInfo, 'parentCall'> => ({
+const infoOf = (id: string, json: Json | undefined): Omit<SessionInfo, 'parentCall' | 'origin'> => ({
   id,
   title: textOf(json?.['title']),
   directory: textOf(json?.['directory']),
@@ -148,7 +148,7 @@ const readSession =
     const known = infoOf(id, json)
     const { parent } = known
     const parentCall = parent === undefined ? undefined : await parentCallOf(storageOf(path), id, parent)
-    const info = { ...known, parentCall }
+    const info = { ...known, parentCall, origin: undefined }
     const messages = (onDamaged: OnDamaged, onUnknown: OnUnknown) =>
       messagesOf(messagesIn(storageOf(path), id, onDamaged), info, onUnknown)
     return sessionOfMessages(

@@ -2,7 +2,7 @@ import type { SessionMessage, SessionFields } from '../agent.ts'
 import { acceptedId, isExternalId } from '../support/external-ids.ts'
 import { type Json, objectOf, textOf } from '../support/json.ts'
 import type { OnUnknown } from '../support/session-of-messages.ts'
-import { type Outline, traceFieldsOf } from '../support/trace-fields.ts'
+import { forkOf, type Outline, traceFieldsOf } from '../support/trace-fields.ts'
 import { messageOf, type StoredMessage, unknownIn } from './messages.ts'
 
 /** The row or file of a session, with the names of the files. */
@@ -15,6 +15,8 @@ export type SessionInfo = {
   readonly parent: string | undefined
   /** The call there that started it. */
   readonly parentCall: string | undefined
+  /** The session of which this one is a fork. */
+  readonly origin: string | undefined
 }
 
 /** The id of the call in a stored part, if that has started a session (README, rule 10). */
@@ -57,12 +59,12 @@ export async function* messagesOf(
   }
 }
 
-const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z$/
+const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z(?: \(fork #\d+\))?$/
 
 /** The fields of a session's trace (README, rules 10 and 11). */
 export const traceOf = (
   agentId: string,
-  { title, directory, parent, parentCall }: SessionInfo,
+  { title, directory, parent, parentCall, origin }: SessionInfo,
   outline: Outline,
 ): SessionFields => {
   const given = textOf(title)
@@ -70,7 +72,7 @@ export const traceOf = (
     title: given === undefined || DEFAULT_TITLE.test(given) ? outline.title() : given,
     projectPath: textOf(directory),
     model: outline.model(),
-    parentExternalId: parent ? acceptedId(parent, 'session') : undefined,
-    parentCallId: parent ? parentCall : undefined,
+    ...(parent ? { parentExternalId: acceptedId(parent, 'session'), parentCallId: parentCall } : {}),
+    ...(origin === undefined ? {} : forkOf(origin)),
   })
 }

@@ -49,6 +49,12 @@ export const opencodeDatabase = (path: string, schema = SCHEMA) => {
       const data = typeof info === 'string' ? info : JSON.stringify({ time: { created: ++now }, ...info })
       run('INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)', id, session, ++now, now, data)
     },
+    /** Makes a fork of a session: new ids, the same times. */
+    fork: (origin: string, id: string, title: string) => {
+      run(`INSERT INTO session SELECT ?, project_id, NULL, slug, directory, ?, version, NULL, NULL, ?, ? FROM session WHERE id = ?`, id, title, ++now, now, origin) // prettier-ignore
+      run(`INSERT INTO message SELECT id || ?, ?, time_created, ?, data FROM message WHERE session_id = ?`, id, id, now, origin) // prettier-ignore
+      run(`INSERT INTO part SELECT id || ?, message_id || ?, ?, time_created, ?, data FROM part WHERE session_id = ?`, id, id, id, now, origin) // prettier-ignore
+    },
     /** Adds a part, or writes it again in place. */
     part: (session: string, message: string, id: string, part: Fields | string) => {
       const data = typeof part === 'string' ? part : JSON.stringify(part)

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { Session } from '../../../../src/client/agents/agent.ts'
 import { stampOf } from '../../../../src/client/agents/support/files.ts'
 import { opencode } from '../../../../src/client/agents/opencode/index.ts'
 import { findSessionFiles } from '../../../../src/client/agents/session-files.ts'
@@ -181,6 +182,65 @@ test('the title is the session’s unless it is the default; the model is the on
     projectName: 'my app',
     model: 'b',
   })
+  writer.close()
+})
+
+test('a fork names the session whose messages it has copied, under new ids (rule 10)', async () => {
+  const { path, writer } = newDatabase()
+  const say = (session: string, id: string) => {
+    writer.message(session, id, userInfo)
+    writer.part(session, id, `prt_${id}`, text(`Prompt ${id}`))
+  }
+  writer.fork('ses_1', 'ses_3', 'Session 1 (fork #1)')
+  writer.fork('ses_1', 'ses_4', 'Session 1 (fork #1)')
+  writer.fork('ses_3', 'ses_5', 'Session 1 (fork #2)')
+  say('ses_3', 'own')
+  writer.fork('ses_3', 'ses_6', 'Renamed')
+  writer.fork('ses_3', 'ses_7', 'Session 1 (fork #2)')
+  const originsOf = async () =>
+    Object.fromEntries(
+      (await readSessions(path, opencode)).map(({ session: { externalId, trace } }) => [
+        externalId,
+        [trace.parentExternalId, trace.parentKind],
+      ]),
+    )
+  const origins = {
+    ses_1: [undefined, undefined],
+    ses_2: [undefined, undefined],
+    ses_3: ['ses_1', 'fork'],
+    ses_4: ['ses_1', 'fork'],
+    ses_5: ['ses_3', 'fork'],
+    ses_6: ['ses_3', 'fork'],
+    ses_7: ['ses_3', 'fork'],
+  }
+  assert.equal(await originsOf(), origins)
+  writer.run(`DELETE FROM message WHERE session_id = 'ses_1'`)
+  writer.run(`DELETE FROM session WHERE id = 'ses_1'`)
+  const { ses_3: third, ses_4: fourth } = await originsOf()
+  assert.equal(
+    [third, fourth],
+    [
+      [undefined, undefined],
+      [undefined, undefined],
+    ],
+    'siblings are no origin',
+  )
+  const fork = (await readSessions(path, opencode)).find(({ session }) => session.externalId === 'ses_6')!
+  assert.equal(
+    fork.messages.map(({ externalId, parts }) => [externalId, parts[0]?.content]),
+    [
+      ['msg_1ses_3ses_6', { text: 'Prompt 1' }],
+      ['ownses_6', { text: 'Prompt own' }],
+    ],
+  )
+  writer.close()
+})
+
+test('a fork of a session that has no title yet has the title of its first prompt (rule 11)', async () => {
+  const { path, writer } = newDatabase()
+  writer.fork('ses_2', 'ses_3', 'New session - 2026-03-22T10:00:00.000Z (fork #1)')
+  const [, , { session }] = (await readSessions(path, opencode)) as [unknown, unknown, { session: Session }]
+  assert.equal([session.trace.title, session.trace.parentExternalId], ['Prompt 2', 'ses_2'])
   writer.close()
 })
 

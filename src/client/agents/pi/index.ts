@@ -9,6 +9,7 @@ import { type Branches, newBranches, newTree, type Path } from '../support/path.
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { forkOf, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
+import { isConverted, textInVersion1 } from './conversion.ts'
 import { readEntry, unknownInMessage } from './messages.ts'
 
 const id = 'pi'
@@ -24,6 +25,7 @@ const isEntry = ({ type }: Json): boolean => TYPES.includes(String(type))
 /** What lines say about the session itself (README, rules 1 and 9). */
 type Details = {
   hasHeader?: boolean
+  isConverted?: boolean
   sessionId?: string
   projectPath?: string
   /** The path of the session of which this one is a fork. */
@@ -31,11 +33,12 @@ type Details = {
   name?: string | undefined
 }
 
-const noteHeader = (details: Details, { id, cwd, parentSession, branchedFrom, title }: Json): void => {
+const noteHeader = (details: Details, json: Json): void => {
   if (details.hasHeader) return
+  const { id, cwd, parentSession, branchedFrom, title } = json
   const found = { sessionId: textOf(id), projectPath: textOf(cwd), parent: textOf(parentSession ?? branchedFrom) }
   const known = Object.entries({ ...found, name: storedTitle(title) }).filter(([, value]) => value !== undefined)
-  Object.assign(details, { hasHeader: true, ...Object.fromEntries(known) })
+  Object.assign(details, { hasHeader: true, isConverted: isConverted(json), ...Object.fromEntries(known) })
 }
 
 /** Notes what a line says about the session. */
@@ -45,23 +48,20 @@ const noteDetails = (details: Details, json: Json): void => {
   if (json['type'] === 'session_info') details.name = storedTitle(json['name'])
 }
 
-/**
- * The state of a reading. `finalPath` is the path after all lines: the first reading, which does not know it yet, notes all `branches` instead
- * of making messages.
- */
+/** The state of a reading. The first one, which does not know the path after all lines yet, notes all `branches` instead of making messages. */
 type State = {
+  readonly ahead: State | undefined
   readonly details: Details
   readonly path: Path
-  readonly finalPath: Path | undefined
   readonly branches: Branches
   readonly calls: ToolCalls
   readonly lineId: LineIds
 }
 
 const start = ({ ahead }: Start<State>): State => ({
+  ahead,
   details: {},
   path: newTree(),
-  finalPath: ahead?.path,
   branches: newBranches(),
   calls: newToolCalls(),
   lineId: newLineIds(),
@@ -76,13 +76,15 @@ const noteBranches = ({ details, path, branches }: State, line: ObjectLine): voi
 }
 
 const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
-  const { finalPath, calls, lineId } = state
-  if (!finalPath) {
+  const { ahead, calls, lineId } = state
+  if (!ahead) {
     noteBranches(state, line)
     return noMessages
   }
-  const isOnPath = line.json['type'] !== 'session' && finalPath.isOnPath(line.number)
-  const message = isOnPath ? readEntry(line, calls, lineId) : undefined
+  const isOnPath = line.json['type'] !== 'session' && ahead.path.isOnPath(line.number)
+  const message = isOnPath
+    ? readEntry(line, calls, lineId, textInVersion1(line, ahead.details.isConverted === true))
+    : undefined
   return message ? [message] : noMessages
 }
 

@@ -116,7 +116,16 @@ const draftOf = (json: Json, calls: ToolCalls, messageId: () => string): Draft |
   }
 }
 
-const ROLES = ['user', 'assistant', 'toolResult', 'bashExecution', 'branchSummary', 'compactionSummary', 'custom']
+const ROLES = [
+  'user',
+  'assistant',
+  'toolResult',
+  'bashExecution',
+  'branchSummary',
+  'compactionSummary',
+  'custom',
+  'hookMessage',
+]
 const BLOCKS = ['text', 'image', 'thinking', 'toolCall']
 
 /** What an entry of type `message` holds that is left out, because its kind is not known (README, rule 11). */
@@ -143,14 +152,15 @@ const timeOf = (json: Json): number | undefined => {
   return millisecondsOf(json['timestamp']) ?? (Number.isSafeInteger(timestamp) ? (timestamp as number) : undefined)
 }
 
-/** The message of an entry; undefined for entries that are no message. */
+/** The message of an entry; undefined for entries that are no message. Its id is made from `textForId` even if the entry has one (README, rule 8). */
 export const readEntry = (
   { json, text, number: order }: ObjectLine,
   calls: ToolCalls,
   lineId: (text: string) => string,
+  textForId?: string,
 ): SessionMessage | undefined => {
-  let id = isExternalId(json['id']) ? json['id'] : undefined
-  const messageId = () => (id ??= lineId(text))
+  let id = textForId === undefined && isExternalId(json['id']) ? json['id'] : undefined
+  const messageId = () => (id ??= lineId(textForId ?? text))
   const draft = draftOf(json, calls, messageId)
   if (!draft || draft.parts.length === 0) return undefined
   const answer = draft.role === 'assistant' ? messageOf(json) : {}

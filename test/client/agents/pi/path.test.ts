@@ -67,6 +67,42 @@ test('entries without parents follow each other, because files of version 1 have
   for (const id of found) assert.match(id, /^line-/)
 })
 
+/** A file of version 1 as the agent writes it anew when it opens it: with ids, and no index in compactions. */
+const converted = (lines: readonly string[]): readonly string[] => {
+  const idOf = (index: number) => index.toString(16).padStart(8, '0')
+  return lines.map((line, index) => {
+    const { firstKeptEntryIndex: kept, ...known } = JSON.parse(line) as Record<string, unknown>
+    if (index === 0) return JSON.stringify({ ...known, version: 3 })
+    const keptId = typeof kept === 'number' ? idOf(kept) : undefined
+    const ids = { id: idOf(index), parentId: index === 1 ? null : idOf(index - 1), firstKeptEntryId: keptId }
+    return JSON.stringify({ ...known, ...ids })
+  })
+}
+
+test('messages keep their ids when the agent converts a file of version 1, also in what it appends (rule 8)', async () => {
+  const bare = (fields: object) => entry(undefined, undefined, { ...fields })
+  const old = [
+    header({ version: undefined }),
+    ...[user('same'), assistant([call({ id: undefined })]), user('same'), user('"id":"x","parentId":"y"}')].map(bare),
+    bare({ type: 'compaction', summary: 'So far', firstKeptEntryIndex: 3, tokensBefore: 70 }),
+    bare(user('after')),
+  ]
+  const before = await messages(...old)
+  assert.is(before.length, 6)
+  assert.equal(await messages(...converted(old)), before)
+  const added = [entry('0000000a', '00000006', user('new')), entry('0000000b', '0000000a', user('same'))]
+  assert.equal(await ids(...converted(old), ...added), [
+    ...before.map(({ externalId }) => externalId),
+    '0000000a',
+    '0000000b',
+  ])
+})
+
+test('an entry that was never without an id keeps it, also where the id stands last (rule 8)', async () => {
+  const last = JSON.stringify({ type: 'message', timestamp: 't', ...user('x'), id: 'a', parentId: null })
+  assert.equal(await ids(header(), last), ['a'])
+})
+
 test('an entry whose parent is missing, for example in a damaged line, follows the previous entry (rule 2)', async () => {
   const { messages, malformed } = await read(
     header(),

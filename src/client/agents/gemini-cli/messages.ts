@@ -10,7 +10,7 @@ import {
   toolNameOf,
   unknownParts,
 } from '../support/gemini-content.ts'
-import { draftOfSaid, type PartOrSaid, saidIn } from '../support/injected.ts'
+import { draftOfSaid, saidInPart } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, objectsIn, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { argsWithoutBinary, callWithResult, type Draft, errorPart, newMessage, thinkingPart } from '../support/parts.ts'
@@ -62,13 +62,10 @@ const answerParts = (message: Json, id: string, owned: Owned): readonly Part[] =
   ]
 }
 
-const saidInPart = (part: Part): readonly PartOrSaid[] =>
-  part.type === 'text' ? saidIn(part.content.text, 'gemini-cli') : [part]
-
 const userDraft = ({ displayContent, content }: Json, owned: Owned): Draft => {
   const shown = contentParts(displayContent)
   const parts = shown.length > 0 ? shown : contentParts(content, partOfModel(owned, []))
-  return draftOfSaid(parts.flatMap(saidInPart))
+  return draftOfSaid(parts.flatMap((part) => saidInPart(part, 'gemini-cli')))
 }
 
 /** The draft of a message with this externalId; undefined for unknown types (README, rule 5). */

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { SessionMessage } from '../agent.ts'
 import { isExternalId, type LineIds } from '../support/external-ids.ts'
+import { draftOfSaid, saidInPart } from '../support/injected.ts'
 import { type Json, millisecondsOf, objectOf, textOf } from '../support/json.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import { type Draft, errorPart, newMessage, textPart } from '../support/parts.ts'
@@ -26,6 +27,9 @@ export type Reading = {
 
 export const newReading = (lineId: LineIds): Reading => ({ calls: newToolCalls(), lineId, command: undefined })
 
+const typedDraft = (json: Json, command: string | undefined): Draft =>
+  draftOfSaid(typedParts(json, command).flatMap((part) => saidInPart(part, 'qwen-code')))
+
 /** What the user typed, with the records in which it is no prompt of its own (README, rules 3 and 4). */
 const userDraft = (json: Json, reading: Reading): Draft | undefined => {
   const { subtype, provenance } = json
@@ -34,12 +38,12 @@ const userDraft = (json: Json, reading: Reading): Draft | undefined => {
       const { command } = reading
       reading.command = undefined
       return provenance === undefined || provenance === 'real_user'
-        ? { role: 'user', parts: typedParts(json, command) }
+        ? typedDraft(json, command)
         : { role: 'system', parts: noticeParts(json) }
     }
     case 'mid_turn_user_message':
     case 'realtime_message':
-      return { role: 'user', parts: typedParts(json, undefined) }
+      return typedDraft(json, undefined)
     case 'notification':
     case 'cron':
       return { role: 'system', parts: noticeParts(json) }

@@ -180,6 +180,10 @@ export const saidIn = (text: string, agentId = '', ownRule: OwnRule = () => unde
 /** A part of a user's message, or a text of it. */
 export type PartOrSaid = Part | Said
 
+/** A part of a user's message, or what its text says (`saidIn`). */
+export const saidInPart = (part: Part, agentId: string): readonly PartOrSaid[] =>
+  part.type === 'text' ? saidIn(part.content.text, agentId) : [part]
+
 const isSaid = (one: PartOrSaid): one is Said => 'is' in one
 
 /** The draft of a user's message. One of which nothing was typed, only put there by the program, is the system's. */

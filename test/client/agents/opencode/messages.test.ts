@@ -94,6 +94,17 @@ test('rewriting a part changes its message and no other (rule 7)', async () => {
   )
 })
 
+test('an output that opencode does not send to the model any more stays as it was (rule 7)', async () => {
+  const state = { status: 'completed', output: 'much text', time: { start: 1, end: 2 } }
+  const pruned = { ...state, time: { ...state.time, compacted: 3 } }
+  const before = await partsOf(tool('c', 'bash', state))
+  assert.equal(before[1], {
+    type: 'tool_result',
+    content: { callId: 'c', toolName: 'bash', output: 'much text', status: 'success' },
+  })
+  assert.equal(await partsOf(tool('c', 'bash', pruned)), before)
+})
+
 test('errors and the exit codes of shells are failures (rule 7)', async () => {
   const results = await partsOf(
     tool('c-1', 'bash', { status: 'completed', output: 'no such file', metadata: { exit: 1 } }),

@@ -86,7 +86,7 @@ test('a prompt is shown as it was typed (rule 3)', async () => {
       }),
       typed('u-3', 'u-2', 'The user said: As typed', { subtype: 'mid_turn_user_message', systemPayload: payload }),
       typed('u-4', 'u-3', 'spoken', { subtype: 'realtime_message' }),
-      typed('u-5', 'u-4', 'of an older version', { provenance: undefined }),
+      typed('u-5', 'u-4', '<system-reminder>x</system-reminder>of an older version', { provenance: undefined }),
       typed('u-6', 'u-5', '', { message: { role: 'user', parts: [text('See '), image] } }),
     ),
     [

@@ -1,4 +1,3 @@
-import type { SessionFields } from '../agents/agent.ts'
 import type { Connection } from '../login/connect.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { SessionStates } from '../state/session-states.ts'
@@ -7,7 +6,7 @@ import { newAskFor } from './ask.ts'
 import { type Asking, terminalAsking } from './confirm-public.ts'
 import { type Known, newDecisions } from './decide.ts'
 import { newDestinations } from './destinations.ts'
-import { withRemote } from './remote.ts'
+import { inRepository } from './in-repository.ts'
 import { newProjectRules, type RulesFolders } from './project-rules.ts'
 import { openTrust } from './trust.ts'
 
@@ -40,7 +39,7 @@ export const openRules = async (options: Options): Promise<Pick<Run, 'destinatio
   const destinations = newDestinations({ ...options, decisionFor })
   return {
     destinationOf: destinations.destinationOf,
-    completeTrace: (fields: SessionFields) => withRemote(fields, rules),
+    completeTrace: (fields, at) => inRepository(fields, at, rules),
     askFor: dryRun ? undefined : newAskFor({ ...options, destinations, trust }, asking),
   }
 }

@@ -1,7 +1,8 @@
 import type { EnvironmentVariables } from '../agents/agent.ts'
 import { type GitConfig, gitRules, newGitConfig } from './git-config.ts'
+import { type CheckedOut, readHead } from './head.ts'
 import { openRememberedRules, readProjectFiles, type RememberedRules } from './project-file.ts'
-import { findPlace, type Place } from './repository.ts'
+import { findPlace, type Place, type Repository } from './repository.ts'
 import type { RuleSource } from './rule.ts'
 import { readUserRules, type UserRules } from './user-rules.ts'
 
@@ -19,6 +20,8 @@ export type ProjectRules = {
   /** The rule that excludes a session, by its file or by the path of its project; undefined if none does. */
   readonly excludes: (source: string, projectPath: string | undefined) => Promise<string | undefined>
   readonly git: () => GitConfig
+  /** What a worktree had checked out at a time. */
+  readonly headOf: (repository: Repository) => Promise<(at: number | undefined) => CheckedOut>
 }
 
 export type RulesFolders = {
@@ -36,6 +39,7 @@ type Snapshot = {
   readonly git: GitConfig
   readonly user: Promise<UserRules>
   readonly projects: Map<string, Promise<RulesOfProject>>
+  readonly heads: Map<string, ReturnType<typeof readHead>>
 }
 
 const MAX_AGE_MS = 2_000
@@ -74,7 +78,8 @@ export const newProjectRules = (
   let last: Snapshot | undefined
   const snapshot = (): Snapshot => {
     if (last && now() - last.readAt < MAX_AGE_MS) return last
-    last = { readAt: now(), git: newGitConfig(env), user: readUserRules(config, home), projects: new Map() }
+    const [projects, heads] = [new Map(), new Map()]
+    last = { readAt: now(), git: newGitConfig(env), user: readUserRules(config, home), projects, heads }
     last.user.catch(() => {}) // the caller who awaits it gets the error
     return last
   }
@@ -102,5 +107,11 @@ export const newProjectRules = (
       return (await snapshot().user).excludes([source, ...pathsOf(projectPath, place)])
     },
     git: () => snapshot().git,
+    headOf: (repository) => {
+      const { heads } = snapshot()
+      const known = heads.get(repository.gitDir) ?? readHead(repository)
+      heads.set(repository.gitDir, known)
+      return known
+    },
   }
 }

@@ -19,6 +19,8 @@ export type Place = {
   /** Whether the folder is still there. */
   readonly exists: boolean
   readonly repository: Repository | undefined
+  /** The name of the repository; undefined without one, and for the repository of a home folder, in which any other project may lie. */
+  readonly project: string | undefined
   /** The folders in which rules may be, the nearest first. */
   readonly folders: readonly string[]
 }
@@ -71,6 +73,16 @@ const mainRoot = ({ commonDir }: Repository): readonly string[] =>
   basename(commonDir) === '.git' ? [dirname(commonDir)] : []
 
 /**
+ * The name of a repository, which is the same in all its worktrees: that of the folder with the working files of the first one, or of a bare
+ * repository, `shop.git` or `shop/.bare`.
+ */
+const nameOf = ({ root, gitDir, commonDir }: Repository): string | undefined => {
+  const name = basename(commonDir)
+  const folder = name.startsWith('.') ? basename(dirname(commonDir)) : name.replace(/\.git$/, '')
+  return (gitDir === commonDir ? basename(root) : folder) || undefined
+}
+
+/**
  * Where a session was worked on, by its project's path. Rules are looked for from there up to the root of the repository, in a
  * further worktree also at the root of the first one; without a repository up to the home folder.
  * Undefined for a path of another machine.
@@ -85,7 +97,8 @@ export const findPlace = async (projectPath: string, home: string): Promise<Plac
     const repository = await repositoryAt(root)
     if (!repository) continue
     const folders = new Set([...searched.slice(0, i + 1), ...mainRoot(repository)])
-    return { path, exists, repository, folders: [...folders] }
+    const isOfHome = path !== root && pathIn(root, realHome) !== undefined
+    return { path, exists, repository, project: isOfHome ? undefined : nameOf(repository), folders: [...folders] }
   }
-  return { path, exists, repository: undefined, folders: searched }
+  return { path, exists, repository: undefined, project: undefined, folders: searched }
 }

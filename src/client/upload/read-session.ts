@@ -75,7 +75,7 @@ const read = async (
   const malformed = new Map<number, number | undefined>()
   const goOn = live && { from: before?.reading }
   const found = await stored.read({ onMalformed: (line, lost) => void malformed.set(line, lost), goOn })
-  const session = completeTrace ? { ...found, trace: await completeTrace(found.trace) } : found
+  const session = completeTrace ? { ...found, ...(await completeTrace(found.trace, stored.writtenAt)) } : found
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined
   const redacted = redaction && (await redactSession(session, redaction, known))

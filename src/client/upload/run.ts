@@ -1,4 +1,4 @@
-import type { FoundSession, SessionFields } from '../agents/agent.ts'
+import type { FoundSession, Session, SessionFields } from '../agents/agent.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter } from '../report/events.ts'
 import type { SyncState } from '../state/sync-state.ts'
@@ -24,8 +24,9 @@ export type Run = {
   readonly redaction: RedactionOptions | undefined
   /** Keeps how sessions were read, so that only added lines are read the next time. Without it each session is read whole. */
   readonly live?: LiveSessions
-  /** Adds fields of a trace that its agent has not stored. */
-  readonly completeTrace?: ((fields: SessionFields) => Promise<SessionFields>) | undefined
+  /** Adds fields of a trace that its agent has not stored. `at` is when the session was last written, in milliseconds, if that is known. */
+  readonly completeTrace?:
+    ((fields: SessionFields, at: number | undefined) => Promise<Pick<Session, 'trace' | 'standIns'>>) | undefined
   /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean

@@ -78,7 +78,11 @@ export const uploadSession = async (
   const amount = { messages: 0 }
   const sending = newSending((batch) => target.send(upload, batch))
   const { fields, truncations } = encodeFields(read.trace)
-  const changedFields = new Map([...fields].filter(([name, value]) => upload.state.fields.get(name) !== digest(value)))
+  const sent = upload.state.fields
+  const isKept = (name: string) => sent.has(name) && read.standIns?.has(name) === true
+  const changedFields = new Map(
+    [...fields].filter(([name, value]) => sent.get(name) !== digest(value) && !isKept(name)),
+  )
   if (changedFields.size > 0) for (const truncation of truncations) notice(upload, truncation)
   try {
     const result = await sendChanges(upload, { read, target, sending }, changedFields, amount)

@@ -250,7 +250,7 @@ test('a project’s path that holds a secret selects the rules, and is sent reda
   assert.match(server.traces[0]!.fields['projectPath']!, '[redacted:')
 })
 
-test('sync adds the repository’s remote, without credentials, but not its current branch or commit', async (world) => {
+test('sync adds the repository’s remote, without credentials, and its commit; the branch is the one that the agent stored', async (world) => {
   const { repository, git, session, sync, server } = world
   const app = repository('app')
   git(app, 'remote', 'add', 'origin', 'https://ada:hunter2@git.example/acme/app.git')
@@ -258,7 +258,10 @@ test('sync adds the repository’s remote, without credentials, but not its curr
   session('s-1', app, 'a')
   await sync()
   const { gitRemoteUrl, gitBranch, gitRef } = server.traces[0]!.fields
-  assert.equal([gitRemoteUrl, gitBranch, gitRef], ['https://git.example/acme/app.git', 'main', undefined])
+  assert.equal(
+    [gitRemoteUrl, gitBranch, gitRef],
+    ['https://git.example/acme/app.git', 'main', git(app, 'rev-parse', 'HEAD').trim()],
+  )
 })
 
 test('a session of a deleted project whose rule said never is not sent', async (world) => {
@@ -270,6 +273,29 @@ test('a session of a deleted project whose rule said never is not sent', async (
   rmSync(app, { recursive: true })
   session('s-1', app, 'a', 'b')
   assert.equal([(await sync()).summary.excluded, stored()], [1, {}])
+})
+
+test('a worktree belongs to its repository, also once its folder is gone, and a further sync sends nothing', async (world) => {
+  const { home, repository, git, session, sync, server } = world
+  const shop = repository('shop')
+  git(shop, 'remote', 'add', 'origin', 'https://ada:pass@git.example/acme/store.git')
+  const feature = join(home, 'feature')
+  git(shop, 'worktree', 'add', '--quiet', '-b', 'feat/login', feature)
+  const commit = git(shop, 'rev-parse', 'HEAD').trim()
+  // Claude Code stores the branch itself.
+  session('s-1', feature, 'a')
+  await sync()
+  const fields = () => {
+    const { projectName, gitRemoteUrl, gitBranch, gitRef } = server.traces[0]!.fields
+    return [projectName, gitRemoteUrl, gitBranch, gitRef]
+  }
+  const known = ['shop', 'https://git.example/acme/store.git', 'main', commit]
+  assert.equal(fields(), known)
+  assert.equal((await sync()).summary.unchanged, 1)
+  git(shop, 'worktree', 'remove', feature)
+  session('s-1', feature, 'a', 'b')
+  assert.is((await sync()).summary.messages, 1)
+  assert.equal(fields(), known)
 })
 
 test.run()

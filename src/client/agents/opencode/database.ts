@@ -87,11 +87,20 @@ const infoOf = (database: Database, id: string, row: Json | undefined): SessionI
     id,
     title: text('title'),
     directory: text('directory'),
+    repository: text('worktree'),
     revert: parseObject(text('revert') ?? ''),
     parent,
     parentCall: parent === undefined ? undefined : parentCallOf(database, id, parent),
     origin: parent === undefined ? originOf(database, id) : undefined,
   }
+}
+
+/** The folder of a session's repository, as its project has it (README, rule 11). */
+const worktreeSql = (database: Database): string => {
+  const [session, project] = [columnsOf(database, 'session'), columnsOf(database, 'project')]
+  const isKnown = session.has('project_id') && project.has('id') && project.has('worktree')
+  const worktree = '(SELECT CAST(p.worktree AS TEXT) FROM source.project p WHERE p.id = s.project_id)'
+  return `${isKnown ? worktree : 'NULL'} AS worktree`
 }
 
 /** Copies what belongs to a session into tables of the private database (README, rules 1, 4 and 9). */
@@ -118,7 +127,9 @@ const copySession = (database: Database, id: string): SessionInfo => {
   return infoOf(
     database,
     id,
-    database.prepare(`SELECT ${texts.join(', ')} FROM source.session s WHERE s.id = ?`).get(id),
+    database
+      .prepare(`SELECT ${texts.join(', ')}, ${worktreeSql(database)} FROM source.session s WHERE s.id = ?`)
+      .get(id),
   )
 }
 

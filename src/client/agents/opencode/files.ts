@@ -133,13 +133,19 @@ const parentCallOf = async (storage: string, id: string, parent: string): Promis
   return undefined
 }
 
-const infoOf = (id: string, json: Json | undefined): Omit<SessionInfo, 'parentCall' | 'origin'> => ({
+const infoOf = (id: string, json: Json | undefined): Omit<SessionInfo, 'parentCall' | 'origin' | 'repository'> => ({
   id,
   title: textOf(json?.['title']),
   directory: textOf(json?.['directory']),
   revert: objectOf(json?.['revert']),
   parent: textOf(json?.['parentID']),
 })
+
+/** The folder of a session's repository, as the file of its project has it. */
+const repositoryOf = async (path: string): Promise<string | undefined> => {
+  const project = basename(dirname(path))
+  return textOf((await readObject(join(storageOf(path), 'project', `${project}.json`)))?.['worktree'])
+}
 
 const readSession =
   (agentId: string, path: string, id: string): StoredSession['read'] =>
@@ -148,7 +154,8 @@ const readSession =
     const known = infoOf(id, json)
     const { parent } = known
     const parentCall = parent === undefined ? undefined : await parentCallOf(storageOf(path), id, parent)
-    const info = { ...known, parentCall, origin: undefined }
+    const repository = await repositoryOf(path)
+    const info = { ...known, repository, parentCall, origin: undefined }
     const messages = (onDamaged: OnDamaged, onUnknown: OnUnknown) =>
       messagesOf(messagesIn(storageOf(path), id, onDamaged), info, onUnknown)
     return sessionOfMessages(

@@ -10,6 +10,8 @@ export type SessionInfo = {
   readonly id: string
   readonly title: string | undefined
   readonly directory: string | undefined
+  /** The folder of the repository whose worktree, or part, the directory is. */
+  readonly repository: string | undefined
   readonly revert: Json | undefined
   /** The session that started this sub-agent's. */
   readonly parent: string | undefined
@@ -64,15 +66,16 @@ const DEFAULT_TITLE = /^(?:New|Child) session - \d{4}-\d{2}-\d{2}T[\d:.]+Z(?: \(
 /** The fields of a session's trace (README, rules 10 and 11). */
 export const traceOf = (
   agentId: string,
-  { title, directory, parent, parentCall, origin }: SessionInfo,
+  { title, directory, repository, parent, parentCall, origin }: SessionInfo,
   outline: Outline,
 ): SessionFields => {
   const given = textOf(title)
-  return traceFieldsOf(agentId, {
+  const fields = {
     title: given === undefined || DEFAULT_TITLE.test(given) ? outline.title() : given,
     projectPath: textOf(directory),
     model: outline.model(),
     ...(parent ? { parentExternalId: acceptedId(parent, 'session'), parentCallId: parentCall } : {}),
     ...(origin === undefined ? {} : forkOf(origin)),
-  })
+  }
+  return traceFieldsOf(agentId, fields, textOf(repository))
 }

@@ -42,3 +42,12 @@ export const withoutCredentials = (remote: string): string | undefined => {
   const address = withoutCredentials(trimmed.slice(helper.length))
   return address === undefined ? undefined : `${helper}${address}`
 }
+
+/** The name of the repository in the address of a remote: its last segment, without `.git`. */
+export const nameInRemote = (remote: string): string | undefined => {
+  const last = remote
+    .split(/[\\/:]/)
+    .filter(Boolean)
+    .at(-1)
+  return last?.replace(/\.git$/, '') || undefined
+}

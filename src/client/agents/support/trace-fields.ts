@@ -2,6 +2,7 @@ import type { SessionMessage, SessionFields } from '../agent.ts'
 import { acceptedId } from './external-ids.ts'
 import { withoutCredentials } from './git-remote.ts'
 import { textOf } from './json.ts'
+import { lastFolder, projectNameOf } from './project-name.ts'
 
 const MAX_TITLE = 80
 
@@ -97,18 +98,20 @@ type Found = {
   readonly [Key in Exclude<keyof SessionFields, 'agentId' | 'projectName'>]?: SessionFields[Key] | undefined
 }
 
-const lastFolder = (path: string): string | undefined => path.split(/[\\/]/).findLast((name) => name !== '')
-
 /** The fields that say of which session this one is a fork. What the session's file has of it is stored here, too; what it has not is not fetched. */
 export const forkOf = (sessionId: string): Pick<SessionFields, 'parentExternalId' | 'parentKind'> => ({
   parentExternalId: acceptedId(sessionId, 'session'),
   parentKind: 'fork',
 })
 
-/** The fields of a trace without those that are undefined. The project is named after its folder; credentials are cut from the remote. */
-export const traceFieldsOf = (agentId: string, found: Found): SessionFields => {
-  const projectName = found.projectPath === undefined ? undefined : lastFolder(found.projectPath)
+/**
+ * The fields of a trace without those that are undefined. The project is named after `repository`, the folder of the repository where the agent has
+ * stored it, else as its path and the remote tell; credentials are cut from the remote.
+ */
+export const traceFieldsOf = (agentId: string, found: Found, repository?: string): SessionFields => {
+  const named = repository === undefined ? undefined : lastFolder(repository)
   const gitRemoteUrl = found.gitRemoteUrl === undefined ? undefined : withoutCredentials(found.gitRemoteUrl)
+  const projectName = named ?? projectNameOf(found.projectPath, gitRemoteUrl)
   const fields = { ...found, projectName, gitRemoteUrl }
   return { agentId, ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) }
 }

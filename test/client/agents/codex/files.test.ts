@@ -101,7 +101,7 @@ test('the fields of the trace come from the first session_meta, without credenti
   assert.equal(await trace(meta('s-1', { git }), other, turn('t-1', 'a'), answer('x'), turn('t-2', 'b'), answer('y')), {
     agentId: 'codex',
     projectPath: '/w/app',
-    projectName: 'app',
+    projectName: 'x',
     model: 'a',
     gitBranch: 'main',
     gitRef: '0a1b',

@@ -19,8 +19,9 @@ export const opencodeDatabase = (path: string, schema = SCHEMA) => {
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${schema}`)
   let now = 1_790_000_000_000
   const run = (sql: string, ...values: (string | number | null)[]) => void database.prepare(sql).run(...values)
-  const project = (id: string) =>
-    run('INSERT INTO project(id, worktree, time_created, time_updated) VALUES (?, ?, ?, ?)', id, '/w', now, now)
+  /** `worktree` is the root of the repository, `/` without one. */
+  const project = (id: string, worktree = '/') =>
+    run('INSERT OR REPLACE INTO project VALUES (?, ?, ?, ?)', id, worktree, now, now)
   return {
     database,
     close: () => database.close(),

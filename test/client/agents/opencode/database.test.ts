@@ -182,6 +182,10 @@ test('the title is the session’s unless it is the default; the model is the on
     projectName: 'my app',
     model: 'b',
   })
+  writer.project('p', '/w/shop')
+  writer.session('ses_2', { directory: '/data/opencode/worktree/p/calm-fox' })
+  const [, second] = await readSessions(path, opencode)
+  assert.is(second!.session.trace.projectName, 'shop')
   writer.close()
 })
 

@@ -45,6 +45,8 @@ test('messages and parts are read from their folders, in order (rules 3 and 4)',
     projectName: 'app',
     model: 'claude-sonnet',
   })
+  put('project/p.json', { id: 'p', worktree: '/w/shop' })
+  assert.is((await readSession(session, opencode)).session.trace.projectName, 'shop')
   assert.equal(
     messages.map(({ externalId, order, parts }) => [
       externalId,

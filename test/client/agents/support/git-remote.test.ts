@@ -75,7 +75,7 @@ test('the remote in the fields of a trace has no credentials; unknown fields are
   assert.equal(traceFieldsOf('a', { title: undefined, projectPath: '/w/app/', gitRemoteUrl: 'https://u:p@h/a' }), {
     agentId: 'a',
     projectPath: '/w/app/',
-    projectName: 'app',
+    projectName: 'a',
     gitRemoteUrl: 'https://h/a',
   })
   assert.equal(traceFieldsOf('a', { gitRemoteUrl: 'https://u:p/p@h/a' }), { agentId: 'a' })

@@ -15,8 +15,9 @@ export const newHome = () => {
   }
   writeFileSync(env.GIT_CONFIG_GLOBAL, '[user]\n\tname = Ada\n\temail = ada@example.com\n')
 
-  const git = (folder: string, ...args: readonly string[]): string =>
+  const gitWith = (env: NodeJS.ProcessEnv, folder: string, ...args: readonly string[]): string =>
     execFileSync('git', ['-C', folder, ...args], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const git = (folder: string, ...args: readonly string[]): string => gitWith(env, folder, ...args)
   /** Writes a file below the home folder, and gives its path. */
   const write = (file: string, content: string | object): string => {
     const whole = join(home, file)
@@ -32,6 +33,6 @@ export const newHome = () => {
     git(root, 'commit', '--quiet', '--allow-empty', '--message=first')
     return root
   }
-  return { home, config: join(home, 'config'), env, git, write, repository, remove }
+  return { home, config: join(home, 'config'), env, git, gitWith, write, repository, remove }
 }
 export type Home = ReturnType<typeof newHome>

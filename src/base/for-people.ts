@@ -8,14 +8,27 @@ const UNITS = [
 /** A count as `1,104`. A formatter is made only for numbers that it changes: making one takes longer than writing a line. */
 export const countText = (count: number): string => (count < 1_000 ? String(count) : count.toLocaleString('en'))
 
-/** How long something took, in its two largest units: `2 h 5 min` or `12 s`. For a time that counts down use `clockText`. */
-export const elapsedText = (ms: number): string => {
+/** How long something took, in its two largest units: `2 h 5 min` or `12 s`. */
+const elapsedText = (ms: number): string => {
   if (ms < 1_000) return 'less than 1 s'
   const largest = UNITS.findIndex((unit) => ms >= unit.ms)
   const [first, second] = [UNITS[largest]!, UNITS[largest + 1]]
   const count = Math.floor(ms / first.ms)
   const rest = second ? Math.floor((ms % first.ms) / second.ms) : 0
   return `${countText(count)} ${first.name}${rest > 0 ? ` ${rest} ${second!.name}` : ''}`
+}
+
+const HALF_DAY_MS = 12 * 3_600_000
+
+/**
+ * How long a session took, from its first to its last message: `2 h 5 min`. Of one over which a night went by, or several, the work is not known:
+ * it says over which time it is spread, `over 15 h` or `over 3 d`.
+ * @param short writes a time of less than half a day
+ */
+export const sessionLengthText = (ms: number, short = elapsedText): string => {
+  if (ms < HALF_DAY_MS) return short(ms)
+  const unit = UNITS.find((one) => ms >= one.ms)!
+  return `over ${countText(Math.floor(ms / unit.ms))} ${unit.name}`
 }
 
 /**

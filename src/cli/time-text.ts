@@ -35,7 +35,7 @@ export const localTime = (ms: number): string => {
   return `${new Date(value + offset * 60_000).toISOString().slice(0, -1)}${zone}`
 }
 
-/** Seconds as a clock shows them: `h:mm:ss`, or `m:ss` below an hour. For a time in words use `elapsedText`. */
+/** Seconds as a clock shows them: `h:mm:ss`, or `m:ss` below an hour. For a time in words use `sessionLengthText`. */
 export const clockText = (seconds: number): string => {
   const whole = Math.round(seconds)
   const [h, m, s] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60]

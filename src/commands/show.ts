@@ -6,7 +6,7 @@ import { openScreen } from '../cli/pager.ts'
 import { newHistoryClient } from '../client/api/history.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import type { TraceDetail } from '../client/api/traces.ts'
-import { elapsedText } from '../base/for-people.ts'
+import { sessionLengthText } from '../base/for-people.ts'
 import { dayOf, messageLines } from '../client/tail/message-lines.ts'
 import { messageWidth } from '../client/tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -54,7 +54,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     messageCount: [['messages', String(messageCount)]],
     parentExternalId: [[parentKind === undefined || parentKind === 'call' ? 'part of' : 'continues', parentExternalId]],
     startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
-    endedAt: [['took', Number.isNaN(lasted) ? undefined : elapsedText(lasted)]],
+    endedAt: [['took', Number.isNaN(lasted) ? undefined : sessionLengthText(lasted)]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],
     // These are in the lines above.

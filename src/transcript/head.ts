@@ -1,6 +1,6 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import { agentName } from './agent-names.ts'
-import { elapsedText } from '../base/for-people.ts'
+import { sessionLengthText } from '../base/for-people.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
 import { isoText, timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
@@ -119,7 +119,7 @@ const timesOf = (trace: Trace): Pick<Lead, 'day' | 'began' | 'took'> => {
   const from = started ?? timeIn(trace, 'createdAt')
   if (from === undefined) return { day: undefined, began: undefined, took: undefined }
   const ended = started === undefined ? undefined : timeIn(trace, 'endedAt')
-  const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : elapsedText(ended - from)
+  const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : sessionLengthText(ended - from)
   const text = started === undefined ? `stored ${spanText(from, undefined)}` : spanText(from, ended)
   return { day: dayText(from), began: { iso: isoText(from)!, text }, took }
 }
@@ -168,7 +168,7 @@ export const headOf = (trace: Trace): Head => {
     return name === undefined || text === '' ? [] : [{ name, value: text }]
   })
   const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => timeIn(trace, name))
-  const took = startedAt === undefined || endedAt === undefined ? undefined : elapsedText(endedAt - startedAt)
+  const took = startedAt === undefined || endedAt === undefined ? undefined : sessionLengthText(endedAt - startedAt)
   const times = { Began: timeText(startedAt), Took: took, Stored: timeText(createdAt) }
   const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
   return {

@@ -1,18 +1,26 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { elapsedText, percentDone } from '../../src/base/for-people.ts'
+import { sessionLengthText, percentDone } from '../../src/base/for-people.ts'
 
 const test = suite('texts for people')
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 
 test('a duration has its two largest units, as whole numbers', () => {
-  assert.is(elapsedText(0), 'less than 1 s')
-  assert.is(elapsedText(12_900), '12 s')
-  assert.is(elapsedText(MINUTE), '1 min')
-  assert.is(elapsedText(3 * MINUTE + 20_000), '3 min 20 s')
-  assert.is(elapsedText(2 * HOUR + 5 * MINUTE + 59_000), '2 h 5 min')
-  assert.is(elapsedText(HOUR + 30_000), '1 h')
-  assert.is(elapsedText(1_234 * DAY + 4 * HOUR), '1,234 d 4 h')
+  assert.is(sessionLengthText(0), 'less than 1 s')
+  assert.is(sessionLengthText(12_900), '12 s')
+  assert.is(sessionLengthText(MINUTE), '1 min')
+  assert.is(sessionLengthText(3 * MINUTE + 20_000), '3 min 20 s')
+  assert.is(sessionLengthText(2 * HOUR + 5 * MINUTE + 59_000), '2 h 5 min')
+  assert.is(sessionLengthText(HOUR + 30_000), '1 h')
+})
+
+test('a session over which a night went by says over which time it is spread', () => {
+  assert.is(sessionLengthText(12 * HOUR - 1), '11 h 59 min')
+  assert.is(sessionLengthText(15 * HOUR + 20 * MINUTE), 'over 15 h')
+  assert.is(sessionLengthText(3 * DAY + 3_000), 'over 3 d')
+  assert.is(sessionLengthText(1_234 * DAY + 4 * HOUR), 'over 1,234 d')
+  const short = () => 'short'
+  assert.equal([sessionLengthText(HOUR, short), sessionLengthText(DAY, short)], ['short', 'over 1 d'])
 })
 
 test('progress is the part of the way from the beginning to the end', () => {

@@ -94,7 +94,7 @@ test('traces are dated, sorted and chosen by when their sessions were', () =>
       assert.is((await user.run('ls', ...words)).how, 2, words.join(' '))
 
     const { out } = await user.run('show', 'first')
-    assert.match(out, /\nbegan +Jan 4, 2025, 12:00\ntook +1 d 1 h\n/)
+    assert.match(out, /\nbegan +Jan 4, 2025, 12:00\ntook +over 1 d\n/)
     assert.match(out, /\n\nJan 4, 2025\n\n12:00:00 user\n {2}Hello\n\nJan 5, 2025\n\n13:00:00 user\n/)
   }))
 

@@ -1,4 +1,4 @@
-import { elapsedText } from '../../base/for-people.ts'
+import { sessionLengthText } from '../../base/for-people.ts'
 import { readTrace, titleOf } from '../../transcript/head.ts'
 import type { Child, Links } from '../../transcript/html/links.ts'
 import { markup, none } from '../../transcript/html/markup.ts'
@@ -26,7 +26,7 @@ const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
   const [started, ended] = [number('startedAt'), number('endedAt')]
   const took =
     started !== undefined && ended !== undefined && ended - started >= 1_000
-      ? markup`<span>${elapsedText(ended - started)}</span>`
+      ? markup`<span>${sessionLengthText(ended - started)}</span>`
       : none
   const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`
   return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: visibleLine(titleOf(trace)), facts }

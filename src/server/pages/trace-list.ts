@@ -1,3 +1,4 @@
+import { sessionLengthText } from '../../base/for-people.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
 import { titleOf } from '../../transcript/head.ts'
@@ -24,19 +25,18 @@ type ListOptions = {
 export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
   startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
 
-/** How long a session took, short enough for the margin: `18 s`, `11 min`, `2 h 41 m` or `12 d`. */
+/** How long a session took, short enough for the margin: `18 s`, `11 min` or `2 h 41 m`. */
 const shortElapsedText = (ms: number): string => {
   const minutes = Math.floor(ms / 60_000)
   if (minutes === 0) return `${Math.floor(ms / 1_000)} s`
   if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  return hours < 100 ? `${hours} h ${minutes % 60} m` : `${Math.floor(hours / 24).toLocaleString('en')} d`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
 }
 
 const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
   isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
     ? none
-    : markup`<small>${shortElapsedText(endedAt! - startedAt!)}</small>`
+    : markup`<small>${sessionLengthText(endedAt! - startedAt!, shortElapsedText)}</small>`
 
 /** How long after its last message a session is shown as running. */
 const RUNNING_MS = 2 * 60_000

@@ -218,9 +218,11 @@ const dock = (page: TracePage): Html =>
 /** The part of the page after the last message, up to the outline. */
 export const endOfMessages = (page: TracePage): Html => {
   const { isLive, count, head } = page
+  const { took } = head.lead
+  const length = took === undefined ? '' : `, ${took.startsWith('over ') ? took : `in ${took}`}`
   const state = isLive
     ? markup`<span class="live">Still running</span>`
-    : markup`<span>${counted(count, 'message')}${head.lead.took === undefined ? '' : `, in ${head.lead.took}`}</span>`
+    : markup`<span>${counted(count, 'message')}${length}</span>`
   const isEmpty = count === 0 && !isLive
   const tail = isEmpty ? none : markup`<p class="tail">${state}<a href="#main">To the top</a></p>`
   return markup`</div>${pageNav(page, 'More pages')}${tail}${dock(page)}</main>

@@ -1,4 +1,4 @@
-import { countText, elapsedText } from '../../base/for-people.ts'
+import { countText, sessionLengthText } from '../../base/for-people.ts'
 import { isoText } from '../times.ts'
 import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
@@ -132,7 +132,7 @@ const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlineProm
     ...(calls > 0 ? [markup`<span>${counted(calls, 'tool')}</span>`] : []),
     ...(failed > 0 ? [markup`<span class="bad">${countText(failed)} failed</span>`] : []),
     ...(added + removed > 0 ? [markup`<span>${linesHtml({ added, removed })}</span>`] : []),
-    ...(took !== undefined && took >= SHORTEST_MS ? [markup`<span>${elapsedText(took)}</span>`] : []),
+    ...(took !== undefined && took >= SHORTEST_MS ? [markup`<span>${sessionLengthText(took)}</span>`] : []),
   ]
   return facts.length === 0 ? none : markup`<span class="did">${facts}</span>`
 }

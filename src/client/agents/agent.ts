@@ -70,6 +70,8 @@ export type Session = {
   readonly skippedLines: number
   /** How many lines, records and blocks of each kind were left out, because the parser does not know the kind; absent if it knows all. */
   readonly leftOut?: ReadonlyMap<string, number>
+  /** The sessions whose lines are in the file of this one; absent if there are none. */
+  readonly within?: readonly SessionWithin[]
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**
@@ -83,6 +85,9 @@ export type Session = {
   /** What the next reading goes on with, once `messages` has ended; undefined if it was not asked for, or the session can only be read whole. */
   readonly live?: () => LiveReading | undefined
 }
+
+/** A session in the file of another one: a sub-agent's. Its `id` is unique in the file. */
+export type SessionWithin = Pick<StoredSession, 'read'> & { readonly id: string }
 
 /** The state that the parser of an agent has at the end of what it has read. It has about 50 bytes for each message. */
 export type LiveReading = object

@@ -1,4 +1,4 @@
-import type { FoundSession, Session, SessionFields } from '../agents/agent.ts'
+import type { FoundSession, Session, SessionFields, StoredSession } from '../agents/agent.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter } from '../report/events.ts'
 import type { SyncState } from '../state/sync-state.ts'
@@ -46,6 +46,8 @@ export type SessionRun = FoundSession &
   SessionReport & {
     readonly turn: Turn
     readonly newSending: NewSending
+    /** The sessions within its file, once it was read. */
+    within?: readonly StoredSession[]
     /** Known once it was decided. */
     destination?: Destination
     /** Whether the past of its trace was to be erased, and could not be. */

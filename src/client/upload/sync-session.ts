@@ -1,3 +1,5 @@
+import type { SessionWithin, StoredSession } from '../agents/agent.ts'
+import { inOneFile, stampOf } from '../agents/support/files.ts'
 import type { SessionState } from '../state/session-states.ts'
 import type { Destination, Held, NotSent, Origin } from './destination.ts'
 import { revisionAfterPatch } from './expected-revision.ts'
@@ -66,6 +68,12 @@ const sendOrAgain = async (
   return sent
 }
 
+/** Where a session is that is within the file of another one. */
+const storedWithin = (stored: StoredSession, { id, read }: SessionWithin): StoredSession => ({
+  ...inOneFile(`${stored.source}#${id}`, stampOf(stored)),
+  read,
+})
+
 /** Reads a session, and uploads its new part to its destination. `expected` is the destination of the last run. */
 const readAndUpload = async (run: Run, session: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, stored } = session
@@ -74,7 +82,10 @@ const readAndUpload = async (run: Run, session: SessionRun, expected: Destinatio
   const { projectPath } = read
   const origin = { source, agentId: agent.id, sessionId: read.session.externalId, projectPath }
   const destination = await run.destinationOf(origin)
-  if (!run.dryRun) run.origins.noteOrigin(source, { stamp: readStamp(agent, stored), projectPath })
+  session.within = (read.session.within ?? []).map((within) => storedWithin(stored, within))
+  // With sessions within, it is only known as read once these have been sent, too.
+  const stamp = session.within.length > 0 ? '' : readStamp(agent, stored)
+  if (!run.dryRun) run.origins.noteOrigin(source, { stamp, projectPath })
   if (!isDestination(destination)) return notSent(destination, origin)
   session.destination = destination
   // Only another namespace has the part that was not read.

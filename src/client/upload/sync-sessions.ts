@@ -6,6 +6,7 @@ import { TraceBusy } from './expected-revision.ts'
 import { type FileProgress, newFileProgress } from './file-progress.ts'
 import { newHeldReport, withTitle } from './held-report.ts'
 import { doDuties } from './owed-erasures.ts'
+import { readStamp } from './read-session.ts'
 import type { Run, SessionRun } from './run.ts'
 import { newSending } from './sending.ts'
 import { type FileCounts, newFileCounts } from './session-report.ts'
@@ -54,12 +55,22 @@ const unlessStateFailed = (tell: () => void): void => {
   }
 }
 
-/** Uploads one session, and reports it at its end. */
+/** Uploads the sessions within the file of one that was sent. The next run reads it again if not all could be sent. */
+const syncWithin = async (run: Run, shared: Shared, { agent, stored, within = [] }: SessionRun): Promise<void> => {
+  let areSent = true
+  for (const each of within) areSent = (await syncAndReport(run, shared, { agent, stored: each })) && areSent
+  const projectPath = run.origins.originOf(stored.source)?.projectPath
+  if (within.length > 0 && areSent && !run.dryRun)
+    run.origins.noteOrigin(stored.source, { stamp: readStamp(agent, stored), projectPath })
+}
+
+/** Uploads one session, and reports it at its end. Returns whether it did not fail. */
 const syncAndReport = async (
   run: Run,
-  { totals, newTurn, budget }: Shared,
+  shared: Shared,
   { progress = newFileProgress(0, 1, run.report), agent, stored }: ToSync,
-): Promise<void> => {
+): Promise<boolean> => {
+  const { totals, newTurn, budget } = shared
   const { source: file } = stored
   const { tell, ...held } = newHeldReport(run, agent.id, progress)
   const turn = newTurn()
@@ -74,6 +85,7 @@ const syncAndReport = async (
       tell(session.about.title)
       run.report({ type: 'session', file, ...result, ...tallyOf(counts), ...aboutOf(session) })
       totals.add(result.status, counts)
+      if (result.status !== 'deleted') await syncWithin(run, shared, session)
     } else if (result.status === 'held' && run.askFor) totals.held.push({ agent, stored, origin: result.origin })
     else {
       // The losses of a session that is not sent do not matter.
@@ -81,11 +93,13 @@ const syncAndReport = async (
       run.report({ type: 'session', file, status, why, ...tallyOf(newFileCounts()) })
       totals.add(status, newFileCounts())
     }
+    return true
   } catch (error) {
     unlessStateFailed(() => tell(session.about.title))
     // A failure of the whole run is reported once.
     if (totals.signal.aborted) totals.add(undefined, counts)
     else fail(run, totals, file, error, session)
+    return false
   } finally {
     totals.note(session)
     progress.closed()

@@ -207,13 +207,13 @@ test('Claude Code: tools that the provider runs are calls with results, without 
   assert.not.match(JSON.stringify(messages), /EqQB/)
 })
 
-test('Claude Code: a sub-agent within the file of its session is named as left out', async () => {
+test('Claude Code: a sub-agent within the file of its session of which no call tells is named as left out', async () => {
   const { session, messages } = await readSession(
     put('inline.jsonl', [
       userLine('u-1', 'review it with a helper'),
       answerLine('a-1', 'm-1', [call('t-1', 'Task', { prompt: 'read parser.ts' })]),
-      userLine('u-2', 'read parser.ts', { isSidechain: true }),
-      answerLine('a-2', 'm-2', [text('I see an off-by-one')], { isSidechain: true }),
+      userLine('u-2', 'Warmup', { isSidechain: true, parentUuid: null }),
+      answerLine('a-2', 'm-2', [text('Ready.')], { isSidechain: true, parentUuid: 'u-2' }),
       userLine('u-3', [result('t-1', 'one bug found')]),
     ]),
   )

@@ -22,7 +22,7 @@ import { isResultOfServer, serverResult, serverToolName } from './server-tools.t
 export const messageOf = (json: Json): Json => objectOf(json['message'])
 
 /** The text of all text blocks, joined with newlines; undefined if all are blank. */
-const textOfBlocks = (blocks: readonly Json[]): string | undefined =>
+export const textOfBlocks = (blocks: readonly Json[]): string | undefined =>
   textOf(
     blocks
       .filter((block) => block['type'] === 'text' && textOf(block['text']))

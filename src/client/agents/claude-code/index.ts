@@ -1,4 +1,5 @@
-import type { Agent, SessionMessage } from '../agent.ts'
+import { statSync } from 'node:fs'
+import type { Agent, SessionMessage, SessionWithin } from '../agent.ts'
 import { type LineIds, newLineIds } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type HashedMap, newHashedMap } from '../support/hashed-map.ts'
@@ -14,17 +15,17 @@ import { type EarlyResults, newEarlyResults } from './early-results.ts'
 import { keepLine } from './kept-line.ts'
 import { beginsLikeLine, isKnownLine, unknownIn } from './known-lines.ts'
 import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
-import { isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
+import { asInline, isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
 import { isSessionFile, keptDays, sessionFolders, skipsFolder } from './places.ts'
+import { type Inline, inlineScope, type Scope, sessionScope, wholeFile } from './scope.ts'
 import { usedBytes } from './used-bytes.ts'
 
 const id = 'claude-code'
 
 type State = {
   readonly ahead: State | undefined
-  /** Whether lines of sub-agents are the content (README, rule 2). */
-  readonly sidechains: boolean
+  readonly scope: Scope
   readonly references: References
   readonly uuids: HashedMap
   readonly answers: ReturnType<typeof newAnswers>
@@ -37,15 +38,15 @@ type State = {
   readonly outline: Outline
 }
 
-const start = ({ path, ahead }: Start<State>): State => {
+const start = ({ path, ahead }: Start<State>, scope: Scope): State => {
   const references = newReferences()
   return {
     ahead,
+    scope,
     path,
     references,
     calls: newToolCalls(ahead?.early.nameOf),
     early: newEarlyResults(references),
-    sidechains: isSubAgent(path),
     uuids: newHashedMap(),
     answers: newAnswers(references),
     drafts: newDrafts(),
@@ -56,9 +57,11 @@ const start = ({ path, ahead }: Start<State>): State => {
 }
 
 /** Whether a line counts (README, rules 1 and 2). */
-const isOwnLine = ({ uuids, sidechains }: State, { json }: ObjectLine): boolean => {
-  const { uuid, isSidechain } = json
-  return (typeof uuid !== 'string' || uuids.add(uuid)) && (sidechains || isSidechain !== true)
+const isOwnLine = ({ uuids, scope }: State, { json }: ObjectLine): boolean => {
+  const { uuid } = json
+  if (typeof uuid === 'string' && !uuids.add(uuid)) return false
+  scope.note(json)
+  return scope.has(json)
 }
 
 /** Notes what a line says of the session and of the answer that it belongs to. */
@@ -107,16 +110,35 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
   return message && message.parts.length > 0 ? [message] : noMessages
 }
 
-/** Reads the lines of a session (README). */
-const parser: LineParser<State> = {
-  understands: isKnownLine,
-  unknownIn: (json, { sidechains }) => unknownIn(json, sidechains),
-  keep: keepLine,
-  start,
-  step,
-  describe: ({ outline, uuids }, path) => outline.describe(id, path, (uuid) => uuids.get(uuid) !== undefined),
-  reachesBack: ({ references }, added) => references.reachBefore(added),
+/** A sub-agent within the file of a session, and that session's id. */
+type OfSession = Inline & { readonly sessionId: string }
+
+/** Reads the lines of a session, or of a sub-agent within its file (README). */
+const newParser = (inline?: OfSession): LineParser<State> => {
+  const newScope = inline ? () => inlineScope(inline.id) : sessionScope
+  return {
+    understands: isKnownLine,
+    unknownIn: (json, { path, scope }) =>
+      scope.isOfAnother(json) ? [] : unknownIn(json, !!inline || isSubAgent(path)),
+    keep: keepLine,
+    start: (begin) => start(begin, isSubAgent(begin.path) ? wholeFile : newScope()),
+    step,
+    describe: ({ outline, uuids, scope }, path) => {
+      const described = outline.describe(id, path, (uuid) => uuids.get(uuid) !== undefined)
+      const within = scope.inlines().map((each) => sessionWithin(path, { ...each, sessionId: described.externalId }))
+      return inline ? asInline(described, inline) : within.length === 0 ? described : { ...described, within }
+    },
+    reachesBack: ({ references }, added) => references.reachBefore(added),
+  }
 }
+
+const readLines = linesInParts(usedBytes)
+
+/** What damaged lines have lost is told of the session. It is read whole. */
+const sessionWithin = (path: string, inline: OfSession): SessionWithin => ({
+  id: inline.id,
+  read: () => sessionOfLines(newParser(inline), readLines)(path, { onMalformed: () => {}, size: statSync(path).size }),
+})
 
 /**
  * Claude Code stores sessions as `<root>/<encoded cwd>/<session id>.jsonl`, and sub-agents as `agent-<id>.jsonl`; `README.md`
@@ -133,5 +155,5 @@ export const claudeCode: Agent = {
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   keptDays,
-  sessions: sessionPerFile(sessionOfLines(parser, linesInParts(usedBytes)), parentCallOf),
+  sessions: sessionPerFile(sessionOfLines(newParser(), readLines), parentCallOf),
 }

@@ -23,6 +23,7 @@ const keptMembers = (json: Json, before: Json | undefined): Json => ({
   type: json['type'],
   uuid: json['uuid'],
   isSidechain: json['isSidechain'],
+  parentUuid: json['isSidechain'] === true ? json['parentUuid'] : undefined,
   sessionId: shared('sessionId', json, before),
   cwd: shared('cwd', json, before),
   gitBranch: shared('gitBranch', json, before),

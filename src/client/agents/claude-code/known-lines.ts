@@ -29,7 +29,7 @@ const BLOCKS_OF_ANSWERS = [
 ]
 const BLOCKS_OF_USERS = ['text', 'tool_result', 'image', 'document']
 
-/** A line of a sub-agent within the file of its session, as the CLI wrote them up to version 2.0 (README, rule 2). */
+/** A line of a sub-agent within the file of its session of which no call tells (README, rule 2). */
 const INLINE = 'sub-agent-within-the-session'
 
 /** What a line holds that is left out, because its kind is not known (README, rule 13). */

@@ -8,6 +8,7 @@ import type { Draft } from '../support/parts.ts'
 import { newToolCalls } from '../support/tool-calls.ts'
 import { count, forkOf, mostFrequent, newPromptTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { draftOf } from './messages.ts'
+import type { Inline } from './scope.ts'
 
 /** `leaf` is the id of the message that a summary ends with. */
 type Summary = { readonly leaf: string; readonly summary: string }
@@ -67,6 +68,15 @@ const originIn = ({ forkedFrom, requestSessionId, sessionId }: Json): string | u
   const origin = textOf(objectOf(forkedFrom)['sessionId']) ?? textOf(requestSessionId)
   return origin === sessionId ? undefined : origin
 }
+
+/** What a sub-agent within the file of a session is called: by that session, because a fork of it has the same lines (README, rule 9). */
+export const asInline = (
+  { trace: { parentKind: _, ...trace } }: Described,
+  { id, callId, sessionId }: Inline & { readonly sessionId: string },
+): Described => ({
+  externalId: acceptedId(`${sessionId}-agent-${id}`, 'session'),
+  trace: { ...trace, parentExternalId: sessionId, parentCallId: callId },
+})
 
 const messageIn = (json: Json): Draft | undefined =>
   draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })

@@ -40,6 +40,14 @@ export const sessionsOfPrograms = (): string | undefined => {
   return undefined
 }
 
+/** The folder with situations that people report, beside the repository; undefined, said on stdout, where it is absent. */
+export const sessionsOfTheField = (): string | undefined => {
+  const field = join(shared, 'field')
+  if (existsSync(field)) return field
+  process.stdout.write(`skipped: no situations of the field in ${field}\n`)
+  return undefined
+}
+
 /** The files of one agent with expected counts, by their path in the folder; `agent` as the folder calls it, such as `claude`. */
 export const expectedCounts = (data: string, agent: string): ReadonlyMap<string, Expected> => {
   const { claudeCode, agents } = JSON.parse(readFileSync(join(data, 'expected.json'), 'utf8')) as {

@@ -4,6 +4,7 @@ import { basename, join, sep } from 'node:path'
 import type { Agent, SessionMessage } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { sessionPerFile } from '../support/files.ts'
+import { contentText } from '../support/gemini-content.ts'
 import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import { type Described, type LineParser, noMessages, type Start } from '../support/line-parser.ts'
 import { type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from '../support/lines.ts'
@@ -44,8 +45,13 @@ const projectPathOf = async (path: string, metadata: Json): Promise<string | und
   if (named) return named.trim()
   const registry = folder && parseObject((await read(join(folder, '..', '..', 'projects.json'))) ?? '')
   const candidates = [...Object.keys(objectOf(objectOf(registry)['projects'])), ...strings(metadata['directories'])]
-  return candidates.find((candidate) => hashOf(candidate) === metadata['projectHash'])
+  return candidates.find((candidate) => hashOf(candidate) === metadata['projectHash']) ?? textOf(metadata['workspace'])
 }
+
+const workspace = /^\s*<session_context>[^]*?\bWorkspace Directories:\**[ \t]*\n[ \t]*- ([^\n]+)/
+
+/** The first folder of those in which the session takes place, as the CLI tells the model in front of the first prompt. */
+const workspaceIn = ({ content }: Json): string | undefined => workspace.exec(contentText(content) ?? '')?.[1]?.trim()
 
 type State = {
   readonly ahead: State | undefined
@@ -53,9 +59,10 @@ type State = {
   readonly metadata: Record<string, unknown>
 }
 
-const noteOf = (message: Json): Note => {
+const noteOf = (message: Json, metadata: State['metadata']): Note => {
   if (message['type'] === 'gemini') return { model: textOf(message['model']) }
   const draft = message['type'] === 'user' ? draftOf(message, '') : undefined
+  if (draft) metadata['workspace'] ??= workspaceIn(message)
   return draft ? { prompt: titleOfPrompt(draft) } : {}
 }
 
@@ -63,7 +70,7 @@ const start = ({ ahead }: Start<State>): State => ({ ahead, history: newHistory(
 
 const step = ({ ahead, history, metadata }: State, line: ObjectLine): readonly SessionMessage[] => {
   if (ahead) return messagesOf(line, ahead.history)
-  applyLine(history, line, noteOf)
+  applyLine(history, line, (message) => noteOf(message, metadata))
   // Only the metadata that is used, and none of the messages.
   for (const [key, value] of Object.entries(metadataOf(line) ?? {}))
     if (['sessionId', 'projectHash', 'summary', 'directories'].includes(key)) metadata[key] = value

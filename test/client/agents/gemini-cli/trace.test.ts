@@ -46,6 +46,16 @@ test('the parent of a sub-agent is the session whose folder holds its file (rule
   assert.is((await traceOf(chatsOf('chats'), metadata(), typed('m-1', 'Fix it'))).parentExternalId, undefined)
 })
 
+test('without them the project is the first folder in the context before the first prompt (rule 9)', async () => {
+  const folders = '- **Workspace Directories:**\n  - /w/shop\n  - /w/other\n- **Directory Structure:**'
+  const context = typed('m-1', `<session_context>\nThis is the Gemini CLI.\n${folders}\n</session_context>`)
+  const asked = typed('m-2', 'about <session_context> Workspace Directories:\n- /w/typed')
+  const first = metadata({ projectHash: 'ab'.repeat(32) })
+  const { projectPath, projectName } = await traceOf(chatsOf('unknown'), first, context, asked)
+  assert.equal([projectPath, projectName], ['/w/shop', 'shop'])
+  assert.not('projectPath' in (await traceOf(chatsOf('unknown'), first, asked)))
+})
+
 test('the project is the path in .project_root, else the known path whose hash the session has (rule 9)', async () => {
   const named = chatsOf('app')
   writeFileSync(join(named, '..', '.project_root'), '/w/my app\n')

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { errorMessage } from '../cli/exit.ts'
 import type { Agent, StoredSession } from './agents/agent.ts'
-import { findSessionFiles, type SearchedHome, type SessionFile } from './agents/session-files.ts'
+import { findSessionFiles, type Linked, type SearchedHome, type SessionFile } from './agents/session-files.ts'
 import type { RedactionOptions } from './redaction/session.ts'
 import type { SessionStates } from './state/session-states.ts'
 import { isUnchanged } from './upload/read-session.ts'
@@ -27,8 +27,8 @@ export type AgentOverview = {
   /** Sessions that are not among `changes`. */
   readonly ruled: readonly Ruled[]
   readonly expiring: Expiring
-  /** Linked folders at its places, which are not searched. */
-  readonly linked: readonly string[]
+  /** Linked folders and session files at its places, which are not searched. */
+  readonly linked: readonly Linked[]
 }
 
 /** How many sessions their agent deletes within a week. `unsent` of them still have to be sent, or sent again as they are now. */
@@ -124,15 +124,15 @@ export async function* overviewOf(
   sent: Sent | undefined,
   unreadable: ReportUnreadable,
 ): AsyncGenerator<AgentOverview> {
-  const links: { readonly path: string; readonly agent: Agent | undefined }[] = []
+  const links: { readonly link: Linked; readonly agent: Agent | undefined }[] = []
   const all = await findSessionFiles(agents, [], searched, unreadable, {
-    onLink: (path, agent) => links.push({ path, agent }),
+    onLink: (link, agent) => links.push({ link, agent }),
   })
   for (const agent of agents.toSorted((a, b) => a.name.localeCompare(b.name))) {
     const roots = agent.roots(searched.env, searched.home)
     const places = roots.map((path) => ({ path, exists: existsSync(path) }))
     const files = all.filter((file) => file.agent === agent)
-    const linked = links.filter((link) => link.agent === agent).map(({ path }) => path)
+    const linked = links.filter((one) => one.agent === agent).map(({ link }) => link)
     yield {
       agent,
       places,

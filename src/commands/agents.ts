@@ -55,10 +55,13 @@ const textReporter: Reporter = {
 
 const jsonReporter: Reporter = {
   unreadable: (file, message) => printDocument({ type: 'problem', kind: 'unreadable', file, message }),
-  overview: ({ agent: { id, name }, changes, ...rest }) =>
-    printDocument({ type: 'agent', id, name, ...rest, ...changes }),
-  summary: ({ server, namespace, files, sessions, changes, ruled: _, ...rest }) =>
-    printDocument({ type: 'summary', server, namespace, files, sessions, ...changes, ...rest }),
+  overview: ({ agent: { id, name }, changes, linked, ...rest }) =>
+    printDocument({ type: 'agent', id, name, ...rest, linked: linked.map(({ path }) => path), ...changes }),
+  summary: ({ server, namespace, files, sessions, changes, ruled: _, linked, ...rest }) =>
+    printDocument({
+      ...{ type: 'summary', server, namespace, files, sessions, ...changes },
+      ...{ ...rest, linked: linked.map(({ path }) => path) },
+    }),
 }
 
 export const showAgents = async (options: Options): Promise<number> => {

@@ -155,7 +155,7 @@ const sessionsDocument = ({ sessions, changes, ruled, expiring, linked, leftOut 
     unsent: changes.new + changes.changed + countRuled(ruled, 'held', 'failed'),
   }),
   expiring,
-  linked,
+  linked: linked.map(({ path }) => path),
   ...(leftOut.size > 0 && { leftOut: { parts: partsOf(leftOut), kinds: [...leftOut.keys()] } }),
 })
 

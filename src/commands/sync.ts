@@ -4,7 +4,7 @@ import { UsageError } from '../cli/exit.ts'
 import { type Interrupted, untilInterrupted } from '../cli/interrupt.ts'
 import { say } from '../cli/output.ts'
 import { agents } from '../client/agents/index.ts'
-import { type SearchedHome, findSessionFiles, totalSize } from '../client/agents/session-files.ts'
+import { type Linked, type SearchedHome, findSessionFiles, totalSize } from '../client/agents/session-files.ts'
 import { newApiClient } from '../client/api/client.ts'
 import { realTiming, withConnectionNotice, withPatience, withSignal } from '../client/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../client/config.ts'
@@ -124,10 +124,10 @@ const syncUntil = async (
   const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
   const redaction = options.redact ? await readRedactionOptions(config) : await confirmSecrets()
   const unreadable: { readonly file: string; readonly message: string }[] = []
-  const links: string[] = []
+  const links: Linked[] = []
   const searched = { env: io().env, home: io().home }
   const files = await findSessionFiles(agents, paths, searched, (file, message) => unreadable.push({ file, message }), {
-    onLink: (folder) => links.push(folder),
+    onLink: (linked) => links.push(linked),
   })
   const timing = withConnectionNotice(withSignal(withPatience(realTiming), signal), (state, message) =>
     report({ type: 'connection', state, message }),

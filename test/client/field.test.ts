@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { agents } from '../../src/client/agents/index.ts'
-import { findSessionFiles } from '../../src/client/agents/session-files.ts'
+import { findSessionFiles, type Linked } from '../../src/client/agents/session-files.ts'
 import { linksLeftOut } from '../../src/client/report/text.ts'
 import { type ClientWorld, newWorld } from './support/client-world.ts'
 import { userLine } from './support/session-file.ts'
@@ -55,9 +55,9 @@ inField('02-spliced-lines', async (world) => {
 inField('04-symlinked-project', async (world) => {
   renameSync(join(projects(world), '-home-dev', 'shared'), join(world.home, 'shared'))
   symlinkSync(join('..', '..', 'shared', '-home-dev-linked'), join(projects(world), '-home-dev-linked'))
-  const links: string[] = []
+  const links: Linked[] = []
   const home = { env: {}, home: world.home }
-  await findSessionFiles(agents, [], home, () => {}, { onFolder: () => {}, onLink: (path) => links.push(path) })
+  await findSessionFiles(agents, [], home, () => {}, { onFolder: () => {}, onLink: (link) => links.push(link) })
   assert.match(linksLeftOut(links).message, /^1 linked folder left out/)
   await sync(world)
   assert.ok(found(world, 'f1e1d044'))

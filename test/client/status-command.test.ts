@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type CommandContext, documents, newCommandContext, run } from './support/commands.ts'
@@ -61,22 +61,26 @@ test('status counts sessions that their agent will delete within a week, also wh
   assert.equal(away['sessions'], { here: 2, sent: 2, unsent: 0, expiring: { sessions: 2, unsent: 0 }, linked: [] })
 })
 
-test('a linked folder is named by status, agents and sync, which upload it when it is named', async (context) => {
+test('a linked folder and a linked file are named by status, agents and sync, which upload it when it is named', async (context) => {
   await run(context, 'login')
   const [outside, link] = [join(context.home, 'shared', '-w-linked'), join(context.claude, 'projects', '-w-linked')]
   mkdirSync(outside, { recursive: true })
   writeFileSync(join(outside, 's-9.jsonl'), `${userLine('u-1', 'Linked', { sessionId: 's-9' })}\n`)
   symlinkSync(outside, link)
-  const said = `1 linked folder left out: name it to upload it (${link})`
+  const file = join(context.claude, 'projects', '-w-app', 's-8.jsonl')
+  writeFileSync(join(context.home, 's-8.jsonl'), `${userLine('u-1', 'Alone', { sessionId: 's-8' })}\n`)
+  mkdirSync(dirname(file), { recursive: true })
+  symlinkSync(join(context.home, 's-8.jsonl'), file)
+  const said = `1 linked folder and 1 linked file left out: name them to upload them (${link}, ${file})`
   assert.ok((await run(context, 'sync')).err.includes(`${said}\n`))
   assert.ok((await run(context, 'status')).out.includes(`\nleft out   ${said}\n`))
   assert.ok((await run(context, 'agents')).out.includes(`\n  ${said}\n`))
   const [told] = documents((await run(context, 'sync', '--json')).out).filter(({ type }) => type === 'left_out')
-  assert.equal(told, { type: 'left_out', folders: [link], message: said })
-  assert.equal(((await sessionsOf(context))['sessions'] as { readonly linked: unknown }).linked, [link])
-  const named = await run(context, 'sync', link)
+  assert.equal(told, { type: 'left_out', folders: [link], files: [file], message: said })
+  assert.equal(((await sessionsOf(context))['sessions'] as { readonly linked: unknown }).linked, [file, link])
+  const named = await run(context, 'sync', link, file)
   assert.equal([named.code, named.err], [0, ''])
-  assert.match(named.out, /synced 1 session/)
+  assert.match(named.out, /synced 2 sessions/)
 })
 
 test('status counts sessions without a login', async (context) => {

@@ -14,12 +14,15 @@ export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: 
 /** Called for each folder and file that cannot be read or was deleted during the search, and for a named file that no agent has written. */
 type ReportUnreadable = (path: string, message: string) => void
 
+/** A symbolic link in a searched folder, which is not followed, to a folder or to a file with sessions. */
+export type Linked = { readonly path: string; readonly kind: 'folder' | 'file' }
+
 /** What else is told of a search. */
 type Told = {
   /** Called for each folder before it is searched. */
   readonly onFolder: (path: string) => void
-  /** Called for each linked folder that is left out, with the agent in whose folder it is. */
-  readonly onLink: (path: string, agent: Agent | undefined) => void
+  /** Called for each link that is left out, with the agent in whose folder it is. */
+  readonly onLink: (linked: Linked, agent: Agent | undefined) => void
 }
 
 type Search = Pick<Told, 'onFolder'> & {
@@ -114,23 +117,23 @@ const withoutOthers = (files: readonly SessionFile[]): readonly SessionFile[] =>
 const overlap = (one: string, other: string): boolean =>
   one === other || one.startsWith(other + sep) || other.startsWith(one + sep)
 
-/** Tells of the links to folders that are not searched anyway. A link back to a folder above leads to nothing new. */
-const tellLinks = async (
-  links: ReadonlyMap<string, Agent | undefined>,
+/** What a link is: undefined unless it leads to a folder or a session file that is not searched anyway. One back to a folder above leads to nothing new. */
+const linkedAt = async (
+  path: string,
   searched: readonly string[],
-  tell: Told['onLink'],
-) => {
-  for (const [link, agent] of links) {
-    const target = await realpath(link).catch(() => undefined)
-    const isFolder = target !== undefined && (await stat(target).catch(() => undefined))?.isDirectory() === true
-    if (isFolder && !searched.some((folder) => overlap(folder, target))) tell(link, agent)
-  }
+  isSessionFile: (path: string) => Promise<boolean>,
+): Promise<Linked | undefined> => {
+  const target = await realpath(path).catch(() => undefined)
+  const stats = target === undefined ? undefined : await stat(target).catch(() => undefined)
+  if (!stats || searched.some((folder) => overlap(folder, target!))) return undefined
+  if (stats.isDirectory()) return { path, kind: 'folder' }
+  return stats.isFile() && (await isSessionFile(path)) ? { path, kind: 'file' } : undefined
 }
 
 /**
  * The session files at `paths`, which are files or folders; without paths those in the agents' default folders. Real paths, sorted
  * and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
- * is reported, and so are links to folders that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
+ * is reported, and so are links to folders and session files that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
@@ -161,7 +164,16 @@ export const findSessionFiles = async (
   if (paths.length === 0)
     for (const root of roots) for await (const file of filesOf(root, searchOf(root.agent))) await add(file)
   const named = await Promise.all(paths.map((path) => realpath(path)))
-  await tellLinks(links, paths.length === 0 ? roots.map(({ path }) => path) : named, onLink)
+  const folders = paths.length === 0 ? roots.map(({ path }) => path) : named
+  const isSessionFile = (path: string) =>
+    agentOf(path, { agents, roots }).then(
+      (agent) => agent !== undefined,
+      () => false,
+    )
+  for (const [path, agent] of [...links].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const linked = await linkedAt(path, folders, isSessionFile)
+    if (linked) onLink(linked, agent)
+  }
   return withoutOthers([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 

@@ -22,7 +22,7 @@ const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'exter
   title === undefined ? (externalId ?? file) : `"${titleOf(title)}"`
 
 /** The text of a problem, with the path if the reader has to look into the file. */
-const problemText = ({ kind, file, line, title, message }: Problem): string => {
+export const problemText = ({ kind, file, line, title, message }: Problem): string => {
   if (line !== undefined) return `${file}:${line}: ${message}`
   return `${kind === 'secret_in_history' || title === undefined ? file : nameOf({ title, file })}: ${message}`
 }

@@ -58,8 +58,13 @@ export type SessionEvent = Tally & {
   readonly published?: true
 }
 
-/** Linked folders that are not searched, because they could lead to files that are not meant for upload. */
-export type LeftOut = { readonly type: 'left_out'; readonly folders: readonly string[]; readonly message: string }
+/** Linked folders and files that are not searched, because they could lead to files that are not meant for upload. */
+export type LeftOut = {
+  readonly type: 'left_out'
+  readonly folders: readonly string[]
+  readonly files: readonly string[]
+  readonly message: string
+}
 
 /** The events of a run, in order. `file` is a path. `--json` prints all but `progress`. */
 export type SyncEvent =

@@ -1,4 +1,5 @@
 import { countText } from '../../base/for-people.ts'
+import type { Linked } from '../agents/session-files.ts'
 import type { LeftOut, Summary, Tally } from './events.ts'
 
 /** `1 file`, `1,204 files`. */
@@ -22,21 +23,30 @@ export const tallyText = ({ messages, new: created, updated }: Tally): string =>
   return `${countOf(messages, 'message')}${known && ` (${known})`}`
 }
 
-/** How many linked folders are named in a text. */
+/** How many links are named in a text. */
 const LINKS_NAMED = 3
 
-/** `1 linked folder left out: name it to upload it (/home/ada/.claude/projects/-w)`. */
-export const linksText = (folders: readonly string[]): string => {
-  const them = folders.length === 1 ? 'it' : 'them'
-  const more = folders.length - LINKS_NAMED
-  const named = [...folders.slice(0, LINKS_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
-  return `${countOf(folders.length, 'linked folder')} left out: name ${them} to upload ${them} (${named})`
+const pathsOf = (links: readonly Linked[], kind: Linked['kind']): readonly string[] =>
+  links.filter((link) => link.kind === kind).map(({ path }) => path)
+
+/** `1 linked folder left out: name it to upload it (/home/ada/.claude/projects/-w)`; folders come before files. */
+export const linksText = (links: readonly Linked[]): string => {
+  const [folders, files] = [pathsOf(links, 'folder'), pathsOf(links, 'file')]
+  const counts = [
+    ...(folders.length > 0 ? [countOf(folders.length, 'linked folder')] : []),
+    ...(files.length > 0 ? [countOf(files.length, 'linked file')] : []),
+  ]
+  const them = links.length === 1 ? 'it' : 'them'
+  const more = links.length - LINKS_NAMED
+  const named = [...[...folders, ...files].slice(0, LINKS_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(', ')
+  return `${counts.join(' and ')} left out: name ${them} to upload ${them} (${named})`
 }
 
-export const linksLeftOut = (folders: readonly string[]): LeftOut => ({
+export const linksLeftOut = (links: readonly Linked[]): LeftOut => ({
   type: 'left_out',
-  folders,
-  message: linksText(folders),
+  folders: pathsOf(links, 'folder'),
+  files: pathsOf(links, 'file'),
+  message: linksText(links),
 })
 
 const skippedText = ({ skippedLines, skippedBytes }: Summary): string => {

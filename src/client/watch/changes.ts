@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { errorMessage } from '../../cli/exit.ts'
 import type { FoundSession } from '../agents/agent.ts'
-import { findSessionFiles, type SessionFile } from '../agents/session-files.ts'
+import { findSessionFiles, type Linked, type SessionFile } from '../agents/session-files.ts'
 import { stampOf } from '../agents/support/files.ts'
 import { folderAbove, isBelow, isSkipped, type Place, placesOf, type Searched } from './places.ts'
 import type { WatchedFolders } from './watched-folders.ts'
@@ -14,8 +14,8 @@ type Options = {
   readonly folders: WatchedFolders
   /** Called for each path that cannot be read, once as long as the reason stays the same. */
   readonly unreadable: (path: string, message: string) => void
-  /** Called for each linked folder that is left out, once. */
-  readonly onLink: (path: string) => void
+  /** Called for each link that is left out, once. */
+  readonly onLink: (linked: Linked) => void
 }
 
 export type Changes = {
@@ -52,9 +52,9 @@ export const newChanges = ({ searched, folders, unreadable, onLink }: Options): 
   }
 
   const links = new Set<string>()
-  const tellLink = (path: string) => {
-    if (!links.has(path)) onLink(path)
-    links.add(path)
+  const tellLink = (linked: Linked) => {
+    if (!links.has(linked.path)) onLink(linked)
+    links.add(linked.path)
   }
 
   /** The changed sessions of a file. `seen` is called for each session. */

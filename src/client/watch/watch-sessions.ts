@@ -1,3 +1,4 @@
+import type { Linked } from '../agents/session-files.ts'
 import type { LeftOut } from '../report/events.ts'
 import { linksLeftOut } from '../report/text.ts'
 import { newAgenda } from './agenda.ts'
@@ -116,7 +117,7 @@ export const watchSessions = async ({ searched, upload, report, signal, watchFol
   const agenda = newAgenda(signal)
   const folders = newWatchedFolders({ onPath: agenda.onPath, ...(watchFolder ? { watchFolder } : {}) })
   const unreadable = (file: string, message: string) => report({ type: 'problem', kind: 'unreadable', file, message })
-  const onLink = (path: string) => report(linksLeftOut([path]))
+  const onLink = (linked: Linked) => report(linksLeftOut([linked]))
   const changes = newChanges({ searched, folders, unreadable, onLink })
   const { look, waiting } = newLook(changes, agenda, report)
   let backoffMs = FIRST_BACKOFF_MS

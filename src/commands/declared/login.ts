@@ -146,7 +146,7 @@ or for cleanupPeriodDays in its settings.json. "watching" shows a running "trace
         ['    service: {"is","degraded"?,"missing"?,"why"?,"logId"?}; is: ready, not ready, out of reach'],
         ['    login: {"valid"?,"user","namespace"?,"role"?,"expiresAt"?}; valid is absent if it was not checked'],
         ['    sessions: {"here","sent"?,"unsent"?,"expiring":{"sessions","unsent"?},"linked"};'],
-        ['      without a login it is not known what was sent. linked: folders that are not searched.'],
+        ['      without a login it is not known what was sent. linked: folders and files that are left out.'],
         ['      expiring: deleted by their agent within a week; unsent: those not saved yet'],
         ['    waiting: {"new","changed","unchanged"}, numbers of sessions; absent without a login'],
         ['    watcher: {"pid","since"}, since in milliseconds since 1970; absent if none is running'],

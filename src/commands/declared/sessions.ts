@@ -19,7 +19,7 @@ Uploads what is new since the last run; if nothing is new, nothing is written to
 Paths are session files, or folders that are searched with all their subfolders. Without paths,
 it searches where Claude Code, Codex, Copilot CLI, Cursor, Gemini CLI, opencode, pi and Qwen Code
 keep their sessions; "tracebook agents" shows what is there. Symbolic links in a searched folder are not
-followed; linked folders are named: give their path to upload what is there.
+followed; linked folders and session files are named: give their path to upload what is there.
 
 A new trace is private unless --visibility or a rule says otherwise. An existing trace keeps
 its visibility; --visibility changes it, even if the session has not changed.
@@ -71,8 +71,8 @@ With --json, stdout holds one JSON document per line:
       bytes: how many bytes of the line are left out
       kind: line_skipped, none_understood, message_left_out, kinds_left_out, session_failed, unreadable,
       secret_in_history, state_failed (with --watch: the file cannot be written; uploads wait)
-  {"type":"left_out","folders","message"}
-      linked folders, which are not searched unless they are named
+  {"type":"left_out","folders","files","message"}
+      linked folders and session files, which are not searched unless they are named
   {"type":"notice","file","externalId"?,"title"?,"message"}
       for example: stored under another id, deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}
@@ -240,7 +240,7 @@ With --json, stdout holds one JSON document per line:
   {"type":"agent","id","name","places":[{"path","exists"}],"files","sessions",
    "new"?,"changed"?,"unchanged"?,"ruled":[{"status","why","sessions"}],"expiring":{"sessions","unsent"?},
    "linked":[path]}
-      linked: linked folders, which are not searched unless "sync" names them
+      linked: linked folders and session files, which are left out unless "sync" names them
       ruled: not among the three before; status: excluded, held, elsewhere, failed
   {"type":"problem","kind":"unreadable","file","message"}
       expiring: sessions that the agent deletes within a week; unsent: those of them that sync would send

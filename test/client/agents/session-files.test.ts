@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Agent } from '../../../src/client/agents/agent.ts'
 import { claudeCode } from '../../../src/client/agents/claude-code/index.ts'
-import { findSessionFiles } from '../../../src/client/agents/session-files.ts'
+import { findSessionFiles, type Linked } from '../../../src/client/agents/session-files.ts'
 import { userLine } from '../support/session-file.ts'
 import { tempFolder } from '../support/temp.ts'
 
@@ -73,7 +73,10 @@ test('a linked folder is named, unless it leads to what is searched anyway, or i
   const agent: Agent = { ...agentIn(folder), skipsFolder: (below) => below === 'memory' }
   const linked = async (paths: readonly string[]) => {
     const told: (readonly [string, string | undefined])[] = []
-    const onLink = (link: string, of: Agent | undefined) => told.push([link, of?.id])
+    const onLink = ({ path: link, kind }: Linked, of: Agent | undefined) => {
+      assert.is(kind, 'folder')
+      told.push([link, of?.id])
+    }
     await findSessionFiles([agent], paths, home, assert.unreachable, { onLink })
     return told.sort()
   }
@@ -83,6 +86,34 @@ test('a linked folder is named, unless it leads to what is searched anyway, or i
     [link, undefined],
     [join(folder, 'memory'), undefined],
   ])
+  assert.equal(await linked([folder, outside]), [])
+})
+
+test('a linked file is named, if it is one of a session, and is not found where it is', async () => {
+  const [folder, outside] = [join(path, 'projects-3'), join(path, 'linked-files')]
+  for (const one of [join(folder, '-w'), outside]) mkdirSync(one, { recursive: true })
+  const line = '{"type":"user","uuid":"u-1","sessionId":"s-1","message":{"role":"user","content":"Hello"}}\n'
+  for (const file of [join(outside, 'mine.jsonl'), join(folder, '-w', 's.jsonl')]) writeFileSync(file, line)
+  writeFileSync(join(outside, 'notes.txt'), 'Notes')
+  writeFileSync(join(outside, 'other.jsonl'), '{"a":1}\n')
+  for (const [name, target] of [
+    ['mine.jsonl', join(outside, 'mine.jsonl')],
+    ['notes.txt', join(outside, 'notes.txt')],
+    ['inside.jsonl', '-w/s.jsonl'],
+    ['dangling.jsonl', 'none'],
+    ['itself.jsonl', 'itself.jsonl'],
+  ] as const)
+    symlinkSync(target, join(folder, name))
+  const linked = async (paths: readonly string[]) => {
+    const told: Linked[] = []
+    const onLink = (link: Linked) => told.push(link)
+    await findSessionFiles([agentIn(paths.length === 0 ? folder : root)], paths, home, assert.unreachable, { onLink })
+    return told.map(({ path: link, kind }) => `${kind} ${link.slice(folder.length + 1)}`).sort()
+  }
+  assert.equal(await linked([]), ['file mine.jsonl'])
+  // Outside of the agents' own folders a file is known by its content.
+  symlinkSync(join(outside, 'other.jsonl'), join(folder, 'other.jsonl'))
+  assert.equal(await linked([folder]), ['file mine.jsonl'])
   assert.equal(await linked([folder, outside]), [])
 })
 

@@ -30,7 +30,7 @@ const newWorld = (options: { readonly recursive?: boolean; readonly watchFolder?
     searched,
     folders,
     unreadable: (path) => void unreadable.push(basename(path)),
-    onLink: (path) => void links.push(basename(path)),
+    onLink: ({ path }) => void links.push(basename(path)),
   })
   const scan = async () => {
     const found = await changes.scan()
@@ -63,14 +63,16 @@ const inWorld = async (work: (world: World) => Promise<unknown>, options: Parame
 
 const line = userLine('u-1', 'hello', { sessionId: 's-1' })
 
-test('a linked folder is told once', () =>
+test('a linked folder and a linked file are told once', () =>
   inWorld(async ({ home, project, scan, links }) => {
     const outside = join(home, 'shared')
     mkdirSync(outside)
     symlinkSync(outside, join(project, 'linked'))
+    writeFileSync(join(home, 's-2.jsonl'), line)
+    symlinkSync(join(home, 's-2.jsonl'), join(project, 's-2.jsonl'))
     await scan()
     await scan()
-    assert.equal(links, ['linked'])
+    assert.equal(links.sort(), ['linked', 's-2.jsonl'])
   }))
 
 for (const recursive of [false, true]) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { errorMessage } from '../cli/exit.ts'
 import type { Agent, StoredSession } from './agents/agent.ts'
-import { findSessionFiles, type Linked, type SearchedHome, type SessionFile } from './agents/session-files.ts'
+import { filesOf, findSessionFiles, type Linked, type SearchedHome, type SessionFile } from './agents/session-files.ts'
 import type { RedactionOptions } from './redaction/session.ts'
 import type { SessionStates } from './state/session-states.ts'
 import { isUnchanged } from './upload/read-session.ts'
@@ -107,9 +107,9 @@ const countSessions = async (
     const is = rule?.status ?? change
     if (is && isWaiting(is)) unsent++
   }
-  for (const { path } of files)
+  for (const { path, others } of files)
     try {
-      for await (const session of agent.sessions(path)) await count(session)
+      for await (const session of agent.sessions(path, others)) await count(session)
     } catch (error) {
       unreadable(path, errorMessage(error))
     }
@@ -136,7 +136,7 @@ export async function* overviewOf(
     yield {
       agent,
       places,
-      files: files.length,
+      files: files.flatMap(filesOf).length,
       linked,
       ...(await countSessions(agent, files, { searched, sent, unreadable })),
     }

@@ -97,9 +97,9 @@ export type SourceFile = { readonly path: string; readonly stamp: string }
 
 /** A session where its agent has stored it, before it is read. */
 export type StoredSession = {
-  /** Unique on this machine: the path of its first file, or in a database the path, `#` and the session's id. */
+  /** Unique on this machine: the first path of its files, or in a database the path, `#` and the session's id. */
   readonly source: string
-  /** Its files, in the order in which they were written. One that is gone is left out, and the messages that were in it stay uploaded. */
+  /** Its files, by their paths. One that is gone is left out, and the messages that were in it stay uploaded. */
   readonly files: readonly SourceFile[]
   /** When it was last written, in milliseconds, where it has a file of its own. */
   readonly writtenAt?: number
@@ -108,13 +108,13 @@ export type StoredSession = {
 }
 
 /**
- * `onMalformed` is called with the number of each line that is not one JSON object, and with how many of its bytes are lost, if that is known: what
- * else the line holds is read. `goOn` asks for a `Session.live`. If it has that of an earlier
+ * `onMalformed` is called with the number of each line that is not one JSON object, with how many of its bytes are lost, if that is known, and with
+ * its file, if the session has several: what else the line holds is read. `goOn` asks for a `Session.live`. If it has that of an earlier
  * reading, which may be used once, only what was added since is read, unless the file before it has changed, or the added lines change what
  * was read before.
  */
 export type ReadOptions = {
-  readonly onMalformed: (line: number, lost?: number) => void
+  readonly onMalformed: (line: number, lost?: number, path?: string) => void
   readonly goOn?: { readonly from: LiveReading | undefined } | undefined
 }
 
@@ -143,13 +143,18 @@ export type Agent = {
    * leads to its sessions.
    */
   readonly readWith?: (path: string, files: ReadonlySet<string>) => string | undefined
+  /** What the names of all files of one session have, such as its id; undefined for a file that no other one goes on with. */
+  readonly sessionIn?: (path: string) => string | undefined
   /**
    * Returns a function that says after how many days without a write the agent deletes a session, from its `source`; undefined if it
    * never does.
    */
   readonly keptDays?: (env: EnvironmentVariables, home: string) => Promise<(source: string) => number | undefined>
-  /** The sessions that a file leads to: one, with all its files, or many in a database. Throws what `stat`, or opening the database, throws. */
-  readonly sessions: (path: string) => AsyncIterable<StoredSession>
+  /**
+   * The sessions that a file leads to: one, which may have `others` as well, or many in a database. Throws what `stat` of the file, or opening the
+   * database, throws.
+   */
+  readonly sessions: (path: string, others?: readonly string[]) => AsyncIterable<StoredSession>
 }
 
 /** A session that was found, and the agent that has written it. */

@@ -1,12 +1,15 @@
 import { statSync } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Agent, EnvironmentVariables } from './agent.ts'
 import { firstBytes } from './support/chunks.ts'
 
-/** A file that leads to sessions, by its real path, and the agent that has written it. */
-export type SessionFile = { readonly path: string; readonly agent: Agent }
+/** A file that leads to sessions, by its real path, the agent that has written it, and the other files of its session. */
+export type SessionFile = { readonly path: string; readonly agent: Agent; readonly others?: readonly string[] }
+
+/** All files that are read for a file's sessions. */
+export const filesOf = ({ path, others = [] }: SessionFile): readonly string[] => [path, ...others]
 
 /** What the agents' default folders depend on. */
 export type SearchedHome = { readonly env: EnvironmentVariables; readonly home: string }
@@ -70,7 +73,7 @@ async function* filesBelow(
 }
 
 /** The files of a root. */
-async function* filesOf({ path, agent }: Root, search: Search): AsyncGenerator<string> {
+async function* filesIn({ path, agent }: Root, search: Search): AsyncGenerator<string> {
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile()) return yield path
   yield* filesBelow(path, search, (folder) => agent.skipsFolder?.(relative(path, folder)) === true)
@@ -107,10 +110,56 @@ async function* filesAt(path: string, search: Search): AsyncGenerator<string> {
   yield path
 }
 
-/** Without those that another one of them brings along, or that is read instead. */
-const withoutOthers = (files: readonly SessionFile[]): readonly SessionFile[] => {
+/** Two files with the same text, and no others, may be of the same session. */
+const sessionKeyOf = ({ agent, path }: SessionFile): string => {
+  const session = agent.sessionIn?.(path)
+  return session === undefined ? path : `${agent.id} ${session}`
+}
+
+/** Each file that leads to sessions, with the other files of its session, and without those that are read with another one, or not at all. */
+export const together = (files: readonly SessionFile[]): readonly SessionFile[] => {
   const paths = new Set(files.map(({ path }) => path))
-  return files.filter(({ path, agent }) => agent.readWith?.(path, paths) === undefined)
+  const leading = files.filter(({ path, agent }) => agent.readWith?.(path, paths) === undefined)
+  return [...Map.groupBy(leading, sessionKeyOf).values()].map(([first, ...others]) =>
+    others.length === 0 ? first! : { ...first!, others: others.map(({ path }) => path) },
+  )
+}
+
+/** The folders in which an agent stores its sessions where a file lies as it does below a home folder, such as a copy of one. */
+const rootsAround = ({ agent, path }: SessionFile, roots: readonly Root[]): readonly string[] => {
+  const own = roots.filter((root) => root.agent === agent).map((root) => root.path)
+  if (own.some((root) => path.startsWith(root + sep))) return own
+  for (const root of agent.roots({}, sep)) {
+    const end = path.indexOf(join(sep, root, sep))
+    if (end !== -1) return agent.roots({}, path.slice(0, end) || sep)
+  }
+  return []
+}
+
+/** The other files of the sessions of named files: in the agent's folders, or beside them where they are in none. */
+const othersOf = async (files: readonly SessionFile[], roots: readonly Root[]): Promise<readonly SessionFile[]> => {
+  const search: Search = { unreadable: () => {}, onFolder: () => {}, onLink: () => {} }
+  const found: SessionFile[] = []
+  const listed = new Map<string, readonly string[]>()
+  const list = async (folder: string, isRoot: boolean): Promise<readonly string[]> => {
+    const known = listed.get(folder)
+    if (known) return known
+    const names = isRoot ? [] : await readdir(folder).catch(() => [])
+    const all = isRoot ? await Array.fromAsync(filesBelow(folder, search)) : names.map((name) => join(folder, name))
+    listed.set(folder, all)
+    return all
+  }
+  const named = files.filter(({ agent, path }) => agent.sessionIn?.(path) !== undefined)
+  const wanted = new Set(named.map(sessionKeyOf))
+  for (const file of named) {
+    const { agent } = file
+    const around = rootsAround(file, roots)
+    const folders = around.length > 0 ? around : [dirname(file.path)]
+    for (const folder of folders)
+      for (const path of await list(folder, around.length > 0))
+        if (agent.isSessionFile(path) && wanted.has(sessionKeyOf({ agent, path }))) found.push({ agent, path })
+  }
+  return found
 }
 
 /** Whether one of two paths is the other one, or above it. */
@@ -134,6 +183,8 @@ const linkedAt = async (
  * The session files at `paths`, which are files or folders; without paths those in the agents' default folders. Real paths, sorted
  * and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
  * is reported, and so are links to folders and session files that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
+ * Real paths, sorted and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
+ * is reported, and so are links to folders that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],
@@ -162,7 +213,7 @@ export const findSessionFiles = async (
   for (const path of paths) for await (const file of filesAt(path, searchOf())) await addNamed(file, file === path)
   // A root is a real path, and no links are followed below it.
   if (paths.length === 0)
-    for (const root of roots) for await (const file of filesOf(root, searchOf(root.agent))) await add(file)
+    for (const root of roots) for await (const file of filesIn(root, searchOf(root.agent))) await add(file)
   const named = await Promise.all(paths.map((path) => realpath(path)))
   const folders = paths.length === 0 ? roots.map(({ path }) => path) : named
   const isSessionFile = (path: string) =>
@@ -174,7 +225,12 @@ export const findSessionFiles = async (
     const linked = await linkedAt(path, folders, isSessionFile)
     if (linked) onLink(linked, agent)
   }
-  return withoutOthers([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
+  if (paths.length > 0)
+    for (const other of await othersOf([...found.values()], roots)) {
+      if (!found.has(other.path)) onFolder(dirname(other.path))
+      found.set(other.path, found.get(other.path) ?? other)
+    }
+  return together([...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1)))
 }
 
 /** The size of a file in bytes; 0 if it was deleted. */
@@ -188,4 +244,4 @@ export const sizeOf = (path: string): number => {
 
 /** The sizes of all files together, in bytes. */
 export const totalSize = (files: readonly SessionFile[]): number =>
-  files.reduce((sum, { path }) => sum + sizeOf(path), 0)
+  files.flatMap(filesOf).reduce((sum, path) => sum + sizeOf(path), 0)

@@ -1,4 +1,4 @@
-import type { Agent, FoundSession, Session, StoredSession } from '../agents/agent.ts'
+import type { Agent, FoundSession, ReadOptions, Session, StoredSession } from '../agents/agent.ts'
 import { stampOf } from '../agents/support/files.ts'
 import { digest } from '../digest.ts'
 import { REDACTED } from '../redaction/options.ts'
@@ -57,11 +57,11 @@ const redactionNotice = (redactions: readonly Redaction[]): string => {
   return `secrets taken out: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-/** The lines that are not one JSON object, with how many bytes of each are lost, if that is known. */
-type Malformed = ReadonlyMap<number, number | undefined>
+/** A line that is not one JSON object, with how many of its bytes are lost, if that is known, in a file of the session. */
+type Malformed = { readonly line: number; readonly lost: number | undefined; readonly file: string }
 
 type Reading = ReadResult & {
-  readonly malformed: Malformed
+  readonly malformed: readonly Malformed[]
   readonly redactions: readonly Redaction[]
   /** Whether added lines show a secret that may also occur in the part that was not read. */
   readonly hasNew: () => boolean
@@ -72,9 +72,11 @@ const read = async (
   { stored }: SessionRun,
   before: LiveSession | undefined,
 ): Promise<Reading> => {
-  const malformed = new Map<number, number | undefined>()
+  const malformed: Malformed[] = []
   const goOn = live && { from: before?.reading }
-  const found = await stored.read({ onMalformed: (line, lost) => void malformed.set(line, lost), goOn })
+  const onMalformed: ReadOptions['onMalformed'] = (line, lost, file = stored.source) =>
+    void malformed.push({ line, lost, file })
+  const found = await stored.read({ onMalformed, goOn })
   const session = completeTrace ? { ...found, ...(await completeTrace(found.trace, stored.writtenAt)) } : found
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined
@@ -105,8 +107,11 @@ const lossText = (bytes: number | undefined): string =>
   `not one JSON object: ${bytes === undefined ? 'left out' : `${countOf(bytes, 'byte')} left out`}`
 
 /** The unreadable lines that were not reported to the user before. */
-const newLines = (session: SessionRun, { externalId }: Session, malformed: Malformed): readonly number[] => {
-  const lines = new Map(malformed.keys().map((line) => [`${externalId} line ${line}`, line]))
+const newLines = (session: SessionRun, { externalId }: Session, malformed: readonly Malformed[]) => {
+  const { source } = session.stored
+  const lossOf = ({ line, file }: Malformed) =>
+    `${externalId}${file === source ? '' : ` file ${digest(file)}`} line ${line}`
+  const lines = new Map(malformed.map((one) => [lossOf(one), one]))
   return session.newLosses([...lines.keys()]).map((loss) => lines.get(loss)!)
 }
 
@@ -164,11 +169,10 @@ export const readSession = async (
   const { session: found, malformed } = reading
   const lines = newLines(session, found, malformed)
   counts.skippedLines += lines.length
-  for (const line of lines) {
-    const bytes = malformed.get(line)
+  for (const { line, lost: bytes, file: damaged } of lines) {
     counts.skippedBytes += bytes ?? 0
     const known = bytes === undefined ? {} : { bytes }
-    report({ type: 'problem', kind: 'line_skipped', file, line, ...known, message: lossText(bytes) })
+    report({ type: 'problem', kind: 'line_skipped', file: damaged, line, ...known, message: lossText(bytes) })
   }
   const redactions = newRedactions(session, found, reading.redactions)
   reportUnknown(session, found)

@@ -1,6 +1,6 @@
 import v8 from 'node:v8'
 import { exitCodes } from '../../cli/exit.ts'
-import { type SessionFile, sizeOf } from '../agents/session-files.ts'
+import { type SessionFile, totalSize } from '../agents/session-files.ts'
 import type { Reporter, Summary, SyncEvent } from '../report/events.ts'
 import { newFileProgress } from './file-progress.ts'
 import { newContentFirst } from './new-content-first.ts'
@@ -48,10 +48,11 @@ const readingsOf = ({ redaction }: Run): number => (redaction ? 3 : 2)
 
 /** The sessions that files lead to. */
 async function* sessionsOf(run: Run, files: readonly SessionFile[]): AsyncGenerator<Found> {
-  for (const { path, agent } of files) {
-    const progress = newFileProgress(sizeOf(path), readingsOf(run), run.report)
+  for (const file of files) {
+    const { path, agent, others } = file
+    const progress = newFileProgress(totalSize([file]), readingsOf(run), run.report)
     try {
-      for await (const stored of agent.sessions(path)) {
+      for await (const stored of agent.sessions(path, others)) {
         progress.opened()
         yield { agent, stored, progress }
       }

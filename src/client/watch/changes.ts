@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { errorMessage } from '../../cli/exit.ts'
-import type { FoundSession } from '../agents/agent.ts'
-import { findSessionFiles, type Linked, type SessionFile } from '../agents/session-files.ts'
+import type { Agent, FoundSession } from '../agents/agent.ts'
+import { filesOf, findSessionFiles, type Linked, type SessionFile, together } from '../agents/session-files.ts'
 import { stampOf } from '../agents/support/files.ts'
 import { folderAbove, isBelow, isSkipped, type Place, placesOf, type Searched } from './places.ts'
 import type { WatchedFolders } from './watched-folders.ts'
@@ -34,6 +34,9 @@ export type Changes = {
 /** The files that SQLite keeps beside a database, where it writes first. */
 const BESIDE_DATABASE = /-(?:wal|journal|shm)$/
 
+const isOf = (file: SessionFile, agent: Agent, session: string): boolean =>
+  file.agent === agent && agent.sessionIn?.(file.path) === session
+
 /** What has to be done about a path that has changed. */
 type Meaning = 'nothing' | 'scan' | SessionFile
 
@@ -41,6 +44,7 @@ type Meaning = 'nothing' | 'scan' | SessionFile
 export const newChanges = ({ searched, folders, unreadable, onLink }: Options): Changes => {
   const stamps = new Map<string, string>()
   const failures = new Map<string, string>()
+  /** By the path of each file the one that leads to its sessions. */
   let files = new Map<string, SessionFile>()
   let places: readonly Place[] = []
   let count = 0
@@ -61,7 +65,7 @@ export const newChanges = ({ searched, folders, unreadable, onLink }: Options): 
   const changesIn = async (file: SessionFile, seen: (source: string) => void = () => {}): Promise<Change[]> => {
     const changes: Change[] = []
     try {
-      for await (const stored of file.agent.sessions(file.path)) {
+      for await (const stored of file.agent.sessions(file.path, file.others)) {
         seen(stored.source)
         if (stamps.get(stored.source) !== stampOf(stored)) changes.push({ agent: file.agent, stored })
       }
@@ -90,7 +94,7 @@ export const newChanges = ({ searched, folders, unreadable, onLink }: Options): 
             onFolder: (folder) => folders.add(folder),
             onLink: tellLink,
           })
-    files = new Map(found.map((file) => [file.path, file]))
+    files = new Map(found.flatMap((file) => filesOf(file).map((path) => [path, file])))
     const sources = new Set<string>()
     const changes: Change[] = []
     for (const file of found) changes.push(...(await changesIn(file, (source) => sources.add(source))))
@@ -106,8 +110,11 @@ export const newChanges = ({ searched, folders, unreadable, onLink }: Options): 
     if (!agent.isSessionFile(path)) return 'nothing'
     const other = agent.readWith?.(path, new Set(files.keys()))
     if (other !== undefined) return files.get(other)!
-    const file = { path, agent }
-    files.set(path, file)
+    const session = agent.sessionIn?.(path)
+    const known = session === undefined ? undefined : files.values().find((file) => isOf(file, agent, session))
+    const paths = [path, ...(known ? filesOf(known) : [])].sort()
+    const [file] = together(paths.map((each) => ({ path: each, agent }))) as [SessionFile]
+    for (const each of paths) files.set(each, file)
     return file
   }
 
@@ -116,7 +123,7 @@ export const newChanges = ({ searched, folders, unreadable, onLink }: Options): 
     const owners = places.filter((place) => isBelow(path, place.path))
     const isOnTheWay = places.some((place) => place.path === path || isBelow(place.path, path))
     if (!known && owners.length === 0) return isOnTheWay ? 'scan' : 'nothing'
-    const stats = await lstat(known?.path ?? path).catch(() => undefined)
+    const stats = await lstat(files.has(path) ? path : (known?.path ?? path)).catch(() => undefined)
     if (known) return stats?.isFile() ? known : 'scan'
     if (stats?.isDirectory()) return owners.every((owner) => isSkipped(owner, path)) ? 'nothing' : 'scan'
     return stats?.isFile() ? newFile(path) : 'nothing'

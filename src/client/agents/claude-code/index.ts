@@ -1,10 +1,12 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Agent, SessionMessage, SessionWithin } from '../agent.ts'
 import { type LineIds, newLineIds } from '../support/external-ids.ts'
 import { objectsOf, sessionPerFile } from '../support/files.ts'
 import { type HashedMap, newHashedMap } from '../support/hashed-map.ts'
 import { type LineParser, noMessages, type Start } from '../support/line-parser.ts'
+import { textOf } from '../support/json.ts'
 import { linesInParts, type ObjectLine } from '../support/lines.ts'
+import type { Parts } from '../support/merged-lines.ts'
 import { newReferences, type References } from '../support/references.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
@@ -17,7 +19,7 @@ import { beginsLikeLine, isKnownLine, unknownIn } from './known-lines.ts'
 import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts'
 import { asInline, isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
-import { isSessionFile, keptDays, sessionFolders, skipsFolder } from './places.ts'
+import { isSessionFile, keptDays, sessionFolders, sessionIn, skipsFolder } from './places.ts'
 import { type Inline, inlineScope, type Scope, sessionScope, wholeFile } from './scope.ts'
 import { usedBytes } from './used-bytes.ts'
 
@@ -34,16 +36,19 @@ type State = {
   readonly compactions: ReturnType<typeof newCompactions>
   readonly early: EarlyResults
   readonly path: string
+  /** All files of the session. */
+  readonly parts: Parts
   readonly lineId: LineIds
   readonly outline: Outline
 }
 
-const start = ({ path, ahead }: Start<State>, scope: Scope): State => {
+const start = ({ path, parts, ahead }: Start<State>, scope: Scope): State => {
   const references = newReferences()
   return {
     ahead,
     scope,
     path,
+    parts,
     references,
     calls: newToolCalls(ahead?.early.nameOf),
     early: newEarlyResults(references),
@@ -92,7 +97,8 @@ const ownMessageOf = (
   ahead: State,
   line: ObjectLine,
 ): SessionMessage | undefined => {
-  const context = { calls, wholeOutput: (output: string) => wholeOutput(output, path, line.json['sessionId']) }
+  const file = line.path ?? path
+  const context = { calls, wholeOutput: (output: string) => wholeOutput(output, file, line.json['sessionId']) }
   const message = readLine(context, line, { lineId, order: ahead.early.orderOf(line.number) })
   const order = compactions.orderOf(line, message)
   return message && order !== undefined ? { ...message, order } : message
@@ -117,15 +123,16 @@ type OfSession = Inline & { readonly sessionId: string }
 const newParser = (inline?: OfSession): LineParser<State> => {
   const newScope = inline ? () => inlineScope(inline.id) : sessionScope
   return {
+    sequence: { idOf: ({ uuid }) => textOf(uuid) },
     understands: isKnownLine,
     unknownIn: (json, { path, scope }) =>
       scope.isOfAnother(json) ? [] : unknownIn(json, !!inline || isSubAgent(path)),
     keep: keepLine,
     start: (begin) => start(begin, isSubAgent(begin.path) ? wholeFile : newScope()),
     step,
-    describe: ({ outline, uuids, scope }, path) => {
+    describe: ({ outline, uuids, scope, parts }, path) => {
       const described = outline.describe(id, path, (uuid) => uuids.get(uuid) !== undefined)
-      const within = scope.inlines().map((each) => sessionWithin(path, { ...each, sessionId: described.externalId }))
+      const within = scope.inlines().map((each) => sessionWithin(parts, { ...each, sessionId: described.externalId }))
       return inline ? asInline(described, inline) : within.length === 0 ? described : { ...described, within }
     },
     reachesBack: ({ references }, added) => references.reachBefore(added),
@@ -134,10 +141,14 @@ const newParser = (inline?: OfSession): LineParser<State> => {
 
 const readLines = linesInParts(usedBytes)
 
+/** The same files with all that they have now, without those that are gone. */
+const asTheyAre = (parts: Parts): Parts =>
+  parts.flatMap(({ path }) => (existsSync(path) ? [{ path, size: statSync(path).size }] : [])) as unknown as Parts
+
 /** What damaged lines have lost is told of the session. It is read whole. */
-const sessionWithin = (path: string, inline: OfSession): SessionWithin => ({
+const sessionWithin = (parts: Parts, inline: OfSession): SessionWithin => ({
   id: inline.id,
-  read: () => sessionOfLines(newParser(inline), readLines)(path, { onMalformed: () => {}, size: statSync(path).size }),
+  read: () => sessionOfLines(newParser(inline), readLines)(asTheyAre(parts), { onMalformed: () => {} }),
 })
 
 /**
@@ -155,5 +166,6 @@ export const claudeCode: Agent = {
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isKnownLine) || beginsLikeLine(beginning),
   keptDays,
+  sessionIn,
   sessions: sessionPerFile(sessionOfLines(newParser(), readLines), parentCallOf),
 }

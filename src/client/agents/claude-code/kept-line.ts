@@ -39,10 +39,9 @@ const WITH_FEW_MEMBERS: readonly unknown[] = ['user', 'assistant', 'progress']
 
 /** What a second reading uses of a line: a third of it. The text is used where the line has no id (README, rule 9). */
 export const keepLine = (line: ObjectLine, before: ObjectLine | undefined): ObjectLine => {
-  const { json, text, number, ended } = line
+  const { json, text, ...where } = line
   return {
-    number,
-    ended,
+    ...where,
     text: isExternalId(json['uuid']) ? '' : text,
     json: WITH_FEW_MEMBERS.includes(json['type']) ? keptMembers(json, before?.json) : json,
   }

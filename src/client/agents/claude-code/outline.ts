@@ -92,11 +92,11 @@ export const newOutline = () => {
   const prompt = newPromptTitle()
   return {
     /** `model` is given with the first line of an answer that has it, so that each answer counts once. */
-    note: ({ json }: ObjectLine, model: string | undefined): void => {
+    note: ({ json, path }: ObjectLine, model: string | undefined): void => {
       const { sessionId } = json
       if (typeof sessionId === 'string') count(sessionIds, sessionId)
       projectPath ??= textOf(json['cwd'])
-      gitBranch = textOf(json['gitBranch']) ?? gitBranch
+      if (path === undefined) gitBranch = textOf(json['gitBranch']) ?? gitBranch
       origin = originIn(json) ?? origin
       if (model !== undefined) count(models, model)
       titles.note(json)

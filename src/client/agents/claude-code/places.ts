@@ -34,6 +34,15 @@ export const isSessionFile = (path: string): boolean => {
   return !steps.includes(DESKTOP) || path.includes(join(sep, '.claude', 'projects', sep))
 }
 
+const SESSION =
+  /[\\/](?:([0-9a-f-]{36}[\\/])subagents[\\/](?:[^\\/]+[\\/])*(agent-[^\\/]+)|([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))\.jsonl$/
+
+/** The session in the path of a file: its id, of a sub-agent that of the session above it, too (README, rule 1). */
+export const sessionIn = (path: string): string | undefined => {
+  const [, above = '', agent, session] = SESSION.exec(path) ?? []
+  return agent === undefined ? session : above + agent
+}
+
 const DEFAULT_DAYS = 30
 
 /** `cleanupPeriodDays` in the settings of a folder of the CLI; the CLI's default if the settings do not have it or cannot be read. */

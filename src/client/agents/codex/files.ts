@@ -7,12 +7,16 @@ import { storedTitle } from '../support/trace-fields.ts'
 /** The folders of sessions in the CLI's own folder. */
 export const SESSION_FOLDERS = ['sessions', 'archived_sessions']
 
-const fileName = /^rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?\.jsonl(?:\.zst)?$/
+const fileName =
+  /^rollout-.*?(?:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?)?\.jsonl(?:\.zst)?$/
 
 export const isRollout = (path: string): boolean => fileName.test(basename(path))
 
 /** The id of the session in the name of its file. */
 export const threadIdOf = (path: string): string | undefined => fileName.exec(basename(path))?.[1]
+
+/** Whether the name of a file is that of a later part of a session: `rollout-<time>-<thread id>_<segment id>.jsonl` (README, rule 17). */
+export const isSegment = (path: string): boolean => fileName.exec(basename(path))?.[2] !== undefined
 
 /** The CLI's own folder, from the path of a session in it. */
 const homeOf = (path: string): string | undefined => {
@@ -26,16 +30,18 @@ const filesIn = async (folder: string, recursive: boolean): Promise<readonly str
   return names.map((name) => join(folder, name))
 }
 
-/** The file of another session, beside the file `near` or in the same CLI's folder. An uncompressed file is preferred. */
-export const findSession = async (threadId: string, near: string): Promise<string | undefined> => {
+/** The files of another session, beside the file `near` or in the same CLI's folder; of those that are stored twice the uncompressed one. */
+export const findSession = async (threadId: string, near: string): Promise<readonly string[]> => {
   const home = homeOf(near)
   const folders = home === undefined ? [] : SESSION_FOLDERS.map((folder) => join(home, folder))
   const files = [
     await filesIn(dirname(near), false),
     ...(await Promise.all(folders.map((each) => filesIn(each, true)))),
   ]
-  const found = files.flat().filter((path) => isRollout(path) && basename(path).includes(`-${threadId}.jsonl`))
-  return found.find((path) => path.endsWith('.jsonl')) ?? found[0]
+  const isOf = (path: string) => threadIdOf(path) === threadId || basename(path).includes(`-${threadId}.jsonl`)
+  const found = files.flat().filter((path) => isRollout(path) && isOf(path))
+  const byName = Map.groupBy(found, (path) => basename(path, '.zst'))
+  return [...byName.values()].map((same) => same.find((path) => path.endsWith('.jsonl')) ?? same[0]!).sort()
 }
 
 type Titles = ReadonlyMap<string, string>

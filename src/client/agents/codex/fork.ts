@@ -1,7 +1,7 @@
 import { isExternalId } from '../support/external-ids.ts'
 import { isObject, type Json, millisecondsOf } from '../support/json.ts'
-import { type ObjectLine, objectLines } from '../support/lines.ts'
-import { isRolloutLine, payloadOf } from './messages.ts'
+import type { ObjectLine } from '../support/lines.ts'
+import { payloadOf } from './messages.ts'
 
 const uuidV7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -57,12 +57,12 @@ const endOfHead = async (
  * The line at which the session's own lines begin: 0, except in a fork that begins with a copy of its origin's. Since version 0.171 a user's fork only
  * names what it is based on.
  */
-export const ownStartOf = async (path: string, size: number): Promise<OwnStart> => {
-  for await (const { json, ended } of objectLines(path, size, isRolloutLine)) {
+export const ownStartOf = async (lines: () => AsyncIterable<ObjectLine>): Promise<OwnStart> => {
+  for await (const { json, ended } of lines()) {
     if (json['type'] !== 'session_meta') continue
     const meta = payloadOf(json)
     if (!isExternalId(meta['forked_from_id']) || isObject(meta['history_base'])) return { line: 0, isFinal: ended }
-    return endOfHead(objectLines(path, size, isRolloutLine), newCopyCheck(meta))
+    return endOfHead(lines(), newCopyCheck(meta))
   }
   return { line: 0, isFinal: false }
 }

@@ -19,7 +19,7 @@ import {
   traceFieldsOf,
 } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
-import { indexedTitle, isRollout, SESSION_FOLDERS, threadIdOf } from './files.ts'
+import { indexedTitle, isRollout, isSegment, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
@@ -151,12 +151,12 @@ type State = Omit<Reading, 'agents' | 'agentPath'> & {
   agentPath: string | undefined
 }
 
-const start = async ({ path, size, ahead }: Start<State>): Promise<State> => {
+const start = async ({ lines, ahead }: Start<State>): Promise<State> => {
   const references = newReferences()
   const outcomes = newOutcomes(references)
   return {
     ahead,
-    ownStart: ahead?.ownStart ?? (await ownStartOf(path, size)),
+    ownStart: ahead?.ownStart ?? (await ownStartOf(lines)),
     meta: {},
     outline: newOutline(),
     calls: newToolCalls(),
@@ -231,6 +231,7 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
 /** Reads the lines of a session (README). */
 const parser: LineParser<State> = {
   understands: isRolloutLine,
+  sequence: { ordinalOf: ({ ordinal }) => (typeof ordinal === 'number' ? ordinal : undefined), continues: isSegment },
   unknownIn,
   start,
   step,
@@ -271,5 +272,6 @@ export const codex: Agent = {
     const uncompressed = path.replace(/\.zst$/, '')
     return uncompressed !== path && files.has(uncompressed) ? uncompressed : undefined
   },
+  sessionIn: threadIdOf,
   sessions: sessionPerFile(sessionOfLines(parser), indexedTitle),
 }

@@ -35,24 +35,32 @@ const noteLine = (payload: Json, tasks: Map<string, string | undefined>, spawns:
   if (activity) add(activity['agent_thread_id'], activity['call_id'] ?? activity['id'])
 }
 
-const readSpawns = async (path: string, size: number): Promise<Spawns> => {
+const readSpawns = async (files: readonly { readonly path: string; readonly size: number }[]): Promise<Spawns> => {
   const [tasks, spawns] = [new Map<string, string | undefined>(), new Map<string, Spawn>()]
-  for await (const { json } of objectLines(path, size, isRolloutLine)) noteLine(payloadOf(json), tasks, spawns)
+  for (const { path, size } of files)
+    for await (const { json } of objectLines(path, size, isRolloutLine)) noteLine(payloadOf(json), tasks, spawns)
   return spawns
+}
+
+const statOf = (path: string) => {
+  const { size, mtimeMs } = statSync(path)
+  return { size, mtimeMs }
 }
 
 /** How many sessions with sub-agents are kept, whose files need not be read for each of them. */
 const KEPT = 4
 const kept = new BoundedMap<string, { readonly stamp: string; readonly spawns: Promise<Spawns> }>(KEPT)
 
-const spawnsIn = (path: string): Promise<Spawns> => {
-  const { size, mtimeMs } = statSync(path)
-  const stamp = `${size} ${mtimeMs}`
-  const known = kept.get(path)
+/** The calls in the files of a session, of which there is at least one. */
+const spawnsIn = (paths: readonly string[]): Promise<Spawns> => {
+  const files = paths.map((path) => ({ path, ...statOf(path) }))
+  const [first] = paths as readonly [string]
+  const stamp = JSON.stringify(files)
+  const known = kept.get(first)
   if (known?.stamp === stamp) return known.spawns
-  const spawns = readSpawns(path, size)
-  kept.delete(path)
-  kept.set(path, { stamp, spawns })
+  const spawns = readSpawns(files)
+  kept.delete(first)
+  kept.set(first, { stamp, spawns })
   return spawns
 }
 
@@ -67,7 +75,7 @@ export const findSpawn = async (path: string, parentId: string, agent: SubAgent)
   if (known) return known
   try {
     const parent = await findSession(parentId, path)
-    const spawns = parent === undefined ? undefined : await spawnsIn(parent)
+    const spawns = parent.length === 0 ? undefined : await spawnsIn(parent)
     const spawn = spawns?.get(agent.id) ?? (agent.path === undefined ? undefined : spawns?.get(agent.path))
     if (spawn) found.set(path, spawn)
     return spawn

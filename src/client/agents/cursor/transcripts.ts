@@ -1,7 +1,7 @@
 import { basename, extname, join } from 'node:path'
 import type { StoredSession, SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
-import { type ReadSessionFile, sessionPerFile } from '../support/files.ts'
+import { type ReadSessionFiles, sessionPerFile } from '../support/files.ts'
 import { type LineParser, noMessages } from '../support/line-parser.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
 import { sessionOfMessages } from '../support/session-of-messages.ts'
@@ -49,8 +49,8 @@ const traceOf = async (agentId: string, path: string, outline: Outline): Promise
 
 /** A transcript in plain text, which is read as a whole each time. */
 const readText =
-  (agentId: string): ReadSessionFile =>
-  (path, { size, onMalformed }) => {
+  (agentId: string): ReadSessionFiles =>
+  ([{ path, size }], { onMalformed }) => {
     const messages = () => messagesOfText(path, size)
     const trace = (outline: Outline) => traceOf(agentId, path, outline)
     return sessionOfMessages({ externalId: externalIdOf(path), first: messages, trace, again: messages }, onMalformed)

@@ -133,6 +133,8 @@ const looksLike = (path: string, beginning: string): boolean => {
   return path.endsWith('.json') && /"(?:type|role)"\s*:\s*"gemini"/.test(head)
 }
 
+const NAME = /[\\/](session-\d{4}-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}|[0-9a-f-]{36}[\\/][0-9a-f-]{36})\.jsonl$/
+
 /**
  * Gemini CLI stores sessions as `<root>/<project>/chats/session-<time>-<id>.jsonl`, formerly `.json`, and sub-agents in a folder
  * of their parent below; `README.md` describes how they are read. Raise `version` when the same file gives other messages.
@@ -147,5 +149,6 @@ export const geminiCli: Agent = {
   extensions: ['.jsonl', '.json'],
   recognises: looksLike,
   readWith: (path, files) => (path.endsWith('.json') && files.has(`${path}l`) ? `${path}l` : undefined),
+  sessionIn: (path) => NAME.exec(path)?.[1],
   sessions: sessionPerFile(sessionOfLines(parser, records), parentCallOf),
 }

@@ -70,7 +70,7 @@ const start = ({ ahead }: Start<State>): State => ({
 const noteBranches = ({ details, path, branches }: State, line: ObjectLine): void => {
   noteDetails(details, line.json)
   if (line.json['type'] === 'session') return
-  path.add(line.json, line.number)
+  path.add(line.json, line)
   const message = readEntry(line, newToolCalls(), noMessageIds)
   if (message) branches.note(message)
 }
@@ -115,6 +115,8 @@ const parser: LineParser<State> = {
   reachesBack: ({ path }, added) => path.reachesBefore(added),
 }
 
+const WITH_ID = /_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/
+
 const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
   type === 'session' && [id, timestamp, cwd].every((value) => typeof value === 'string')
 
@@ -134,5 +136,6 @@ export const pi: Agent = {
   isSessionFile: (path) => path.endsWith('.jsonl'),
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isHeader),
+  sessionIn: (path) => WITH_ID.exec(path)?.[1],
   sessions: sessionPerFile(sessionOfLines(parser)),
 }

@@ -45,8 +45,8 @@ const step = ({ details, path, finalPath, branches, reading }: State, line: Obje
   const { json, number } = line
   if (finalPath && !finalPath.isOnPath(number)) return noMessages
   if (!finalPath) {
-    noteDetails(details, json)
-    if (isInTree(json)) path.add({ id: json['uuid'], parentId: json['parentUuid'] }, number)
+    noteDetails(details, line)
+    if (isInTree(json)) path.add({ id: json['uuid'], parentId: json['parentUuid'] }, line)
   }
   const message = readRecord(line, reading)
   if (!message) return noMessages
@@ -56,6 +56,7 @@ const step = ({ details, path, finalPath, branches, reading }: State, line: Obje
 
 /** Reads the records of a session (README). */
 const parser: LineParser<State> = {
+  sequence: { idOf: ({ uuid }) => textOf(uuid) },
   understands: isRecord,
   unknownIn,
   start,
@@ -75,6 +76,8 @@ const parser: LineParser<State> = {
   },
   reachesBack: ({ path }, added) => path.reachesBefore(added),
 }
+
+const WITH_ID = /[\\/]([0-9a-f-]{36}|[0-9a-f-]{36}[\\/]agent-[^\\/]+)\.jsonl$/
 
 /** `chats`, `chats/archive`, and sub-agents in a folder for each session. */
 const SESSION = /[\\/](?:chats(?:[\\/]archive)?[\\/][^\\/.][^\\/]*|subagents[\\/][^\\/]+[\\/]agent-[^\\/]+)\.jsonl$/
@@ -96,5 +99,6 @@ export const qwenCode: Agent = {
   isSessionFile: (path) => SESSION.test(path),
   extensions: ['.jsonl'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isRecord) || beginsLikeRecord(beginning),
+  sessionIn: (path) => WITH_ID.exec(path)?.[1],
   sessions: sessionPerFile(sessionOfLines(parser), descriptionOf),
 }

@@ -4,6 +4,7 @@ import type { SessionFields } from '../agent.ts'
 import { acceptedId } from '../support/external-ids.ts'
 import { unknownParts } from '../support/gemini-content.ts'
 import { isObject, type Json, objectOf, parseObject, textOf } from '../support/json.ts'
+import type { ObjectLine } from '../support/lines.ts'
 import { forkOf, storedTitle } from '../support/trace-fields.ts'
 import { payloadOf } from './content.ts'
 
@@ -49,11 +50,11 @@ const set = <Key extends keyof Details>(details: Details, key: Key, value: Detai
 }
 
 /** Notes what a record says about the session (README, rules 10 and 11). */
-export const noteDetails = (details: Details, json: Json): void => {
+export const noteDetails = (details: Details, { json, path }: ObjectLine): void => {
   set(details, 'sessionId', details.sessionId ?? textOf(json['sessionId']))
   set(details, 'projectPath', details.projectPath ?? textOf(json['cwd']))
   set(details, 'forkedFrom', details.forkedFrom ?? textOf(objectOf(json['forkedFrom'])['sessionId']))
-  set(details, 'gitBranch', textOf(json['gitBranch']))
+  if (path === undefined) set(details, 'gitBranch', textOf(json['gitBranch']))
   if (json['subtype'] === 'custom_title') set(details, 'title', storedTitle(payloadOf(json)['customTitle']))
   if (json['subtype'] === 'parent_session') set(details, 'startedBy', textOf(payloadOf(json)['parentSessionId']))
 }

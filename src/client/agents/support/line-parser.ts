@@ -1,9 +1,18 @@
 import type { Session, SessionMessage } from '../agent.ts'
 import type { Json } from './json.ts'
 import type { ObjectLine } from './lines.ts'
+import type { Parts, Sequence } from './merged-lines.ts'
 
-/** What a parser begins a reading with. `ahead`: in a second reading, the state of the first reading after all lines. */
-export type Start<State> = { readonly path: string; readonly size: number; readonly ahead: State | undefined }
+/**
+ * What a parser begins a reading with: the path of the session's first file, all files, and all lines of the session, to look ahead. `ahead`: in a second
+ * reading, the state of the first reading after all lines.
+ */
+export type Start<State> = {
+  readonly path: string
+  readonly parts: Parts
+  readonly lines: () => AsyncIterable<ObjectLine>
+  readonly ahead: State | undefined
+}
 
 /**
  * How an agent's lines become a session: by a state that each line changes. All lines go through `step` twice. The first reading
@@ -12,6 +21,8 @@ export type Start<State> = { readonly path: string; readonly size: number; reado
  * longer is yielded again, as a whole.
  */
 export type LineParser<State> = {
+  /** How the records of several files of one session are put in order. */
+  readonly sequence?: Sequence
   /** Whether a line has a form that the agent is known to write, whether it is a message or not. */
   readonly understands: (json: Json) => boolean
   /** What the second reading needs of a line, default all of it. `before` is what was kept of the line before. */

@@ -23,7 +23,12 @@ export const numberAt = ({ line, extra }: Place): number => line + extra
  * A line that holds one JSON object, with the text that it was parsed from. `number` counts from 1 and includes blank lines; each object of a damaged
  * line that holds several has its own, so that it is the line's number only in a file without such lines. `ended` says whether a newline follows.
  */
-export type ObjectLine = ParsedLine & { readonly number: number; readonly ended: boolean }
+export type ObjectLine = ParsedLine & {
+  readonly number: number
+  readonly ended: boolean
+  /** The file that it is in, in a session of several files; absent in the first one. */
+  readonly path?: string
+}
 
 export type ParsedLine = { readonly text: string; readonly json: Json }
 
@@ -168,8 +173,8 @@ export async function* textLines(path: string, size: number): AsyncGenerator<str
   yield* textsOf(splitter.rest())
 }
 
-/** Called with the number of a damaged line, and how many of its bytes belong to no record, if that is known. */
-export type OnDamaged = (line: number, lost?: number) => void
+/** Called with the number of a damaged line, how many of its bytes belong to no record, if that is known, and its file, if the session has several. */
+export type OnDamaged = (line: number, lost?: number, path?: string) => void
 
 /** The records in a line that is not one object, which moves `at` by those that are more than one. Blank lines have none. */
 const damagedLine = (

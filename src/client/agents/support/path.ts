@@ -1,5 +1,6 @@
 import type { SessionMessage } from '../agent.ts'
 import { newHashedMap } from './hashed-map.ts'
+import type { ObjectLine } from './lines.ts'
 import { newReferences, type References } from './references.ts'
 import { count, mostFrequent, titleOfPrompt } from './trace-fields.ts'
 
@@ -8,22 +9,23 @@ const NONE = -1
 /** An entry of a session that is a tree: each names the one that it follows. */
 type Entry = { readonly id?: unknown; readonly parentId?: unknown }
 
-/** Gets the entries one by one, and says which lines are on the path from the root to the last entry. */
+/** Gets the entries one by one, and says which lines are on the path from the root to the last entry, in each file that has entries of its own. */
 export type Path = {
   /**
    * An entry follows the one before it where its parent is not known. One with the id of an earlier one is a repetition, and not on the path; as the
    * last entry it stands for the earlier one.
    */
-  readonly add: (entry: Entry, line: number) => void
+  readonly add: (entry: Entry, line: Pick<ObjectLine, 'number' | 'path'>) => void
   readonly isOnPath: (line: number) => boolean
   /** Whether a line from this number on may have changed which lines before it are on the path. */
   readonly reachesBefore: References['reachBefore']
 }
 
 /** One byte for each line, because it is kept for the second reading. */
-const linesOnPath = (lines: readonly number[], parents: readonly number[], last: number): Uint8Array => {
+const linesOnPaths = (lines: readonly number[], parents: readonly number[], ends: Iterable<number>): Uint8Array => {
   const path = new Uint8Array((lines.at(-1) ?? 0) + 1)
-  for (let entry = last; entry !== NONE; entry = parents[entry]!) path[lines[entry]!] = 1
+  for (const last of ends)
+    for (let entry = last; entry !== NONE && path[lines[entry]!] === 0; entry = parents[entry]!) path[lines[entry]!] = 1
   return path
 }
 
@@ -36,7 +38,7 @@ export const newTree = (): Path => {
   const lines: number[] = []
   const parents: number[] = []
   const references = newReferences()
-  let last = NONE
+  const ends = new Map<string | undefined, number>()
   let path: Uint8Array | undefined
 
   const parentOf = (parentId: unknown): number => {
@@ -45,20 +47,21 @@ export const newTree = (): Path => {
   }
 
   return {
-    add: ({ id, parentId }, line) => {
+    add: ({ id, parentId }, { number: line, path: file }) => {
+      const last = ends.get(file) ?? NONE
       const known = typeof id === 'string' ? numberOf.get(id) : undefined
       const parent = parentOf(parentId)
       const before = known ?? parent
       // Of the entries after the earlier one of both some may have come on the path, or have left it.
-      if (before !== last) references.add(line, lines[Math.min(before, last) + 1]!)
-      last = known ?? lines.length
+      if (before !== last && ends.has(file)) references.add(line, lines[Math.min(before, last) + 1]!)
+      ends.set(file, known ?? lines.length)
       path = undefined
       if (known !== undefined) return
       parents.push(parent)
       lines.push(line)
-      if (typeof id === 'string') numberOf.add(id, last)
+      if (typeof id === 'string') numberOf.add(id, lines.length - 1)
     },
-    isOnPath: (line) => (path ??= linesOnPath(lines, parents, last))[line] === 1,
+    isOnPath: (line) => (path ??= linesOnPaths(lines, parents, ends.values()))[line] === 1,
     reachesBefore: references.reachBefore,
   }
 }

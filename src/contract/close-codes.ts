@@ -1,6 +1,6 @@
 /** The codes with which the service closes a WebSocket, beside those of the protocol. */
 export const closeCodes = {
-  /** The service stops or restarts. Connect again. */
+  /** The service stops, restarts, or is opened again. Connect again. */
   restarting: 1012,
   /** The client has sent nothing for a minute. */
   silent: 4000,

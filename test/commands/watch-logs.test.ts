@@ -5,6 +5,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
+import { newFront } from '../../src/server/service/front.ts'
 import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
@@ -48,11 +49,14 @@ test('a service whose log has lost its end is filled again by the same watch', (
   inFolder(async (folder) => {
     const double = await startDouble()
     const database = await freshDatabase()
-    const { app, service, close } = await openApp(database.url, {
+    const front = newFront()
+    const node = await openApp(database.url, {
       env: { EVENTSTORE_URL: double.url, SUMMARY_PROVIDER: 'none' },
+      front,
     })
     try {
-      const url = await app.listen({ host: '127.0.0.1', port: 0 })
+      await front.listen({ HOST: '127.0.0.1', PORT: 0 })
+      const url = `http://127.0.0.1:${front.port()}`
       const user = newUser(folder, url)
       cpSync(fixtures, user.claude, { recursive: true })
       assert.is((await user.run('login')).how, 0)
@@ -60,13 +64,14 @@ test('a service whose log has lost its end is filled again by the same watch', (
       const watching = startWatch(user)
       await until(() => watching.of('watching').length === 1)
       assert.is(await storedBy(url, user), 4)
-      const before = service.logId()
+      const before = node.service.logId()
 
       await double.stop()
-      await until(async () => (await service.readiness()).missing.length > 0)
+      await until(async () => (await node.service.readiness()).missing.length > 0)
       double.store.keepFirst(kept)
       await double.start()
-      await until(async () => service.logId() !== before && (await service.readiness()).missing.length === 0)
+      const isNew = () => ![before, undefined].includes(node.service.logId())
+      await until(async () => isNew() && (await node.service.readiness()).missing.length === 0)
       assert.is(await storedBy(url, user), undefined)
 
       appendFileSync(fileOf(user), line('u-new', 'after the loss'))
@@ -78,7 +83,7 @@ test('a service whose log has lost its end is filled again by the same watch', (
       watching.end()
       assert.is((await watching.ended).how, 0)
     } finally {
-      await close()
+      await node.close()
       await Promise.all([double.stop(), database.drop()])
     }
   }))

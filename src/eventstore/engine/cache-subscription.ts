@@ -1,4 +1,4 @@
-import { type EventLog, LogChanged, type RecordedEvent } from '../log/log.ts'
+import type { EventLog, RecordedEvent } from '../log/log.ts'
 import { pause } from '../../base/waits.ts'
 import type { Codec } from './codec.ts'
 import { decodeLazily } from './decode-event.ts'
@@ -50,9 +50,8 @@ const RETRY_MS = 200
 export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscription => {
   const { log, codec, watermark, readModelsWatermark, lags, outage, observe, clear, repeated = new Set() } = options
   const stop = new AbortController()
-  let start: bigint | undefined // the log's head at the start of the subscription, in the current epoch
+  let start: bigint | undefined // the log's head at the start of the subscription
   let confirmed = Number.NEGATIVE_INFINITY // the last time at which the caches were known to be at the head
-  let changes = 0 // how often the log's epoch has changed
 
   const pass = (event: RecordedEvent) => {
     try {
@@ -67,9 +66,7 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
 
   const { promise: started, resolve: resolveStarted } = Promise.withResolvers<void>()
   const begin = async (): Promise<bigint> => {
-    const before = changes
     const head = await log.head()
-    if (before !== changes) throw new LogChanged()
     clear(head) // values that were cached meanwhile may have missed events
     confirmed = performance.now()
     watermark.advance(head)
@@ -108,15 +105,6 @@ export const subscribeCaches = (options: CacheSubscriptionOptions): CacheSubscri
       await pause(HEARTBEAT_MS, stop.signal)
     }
   }
-
-  // In another epoch the positions belong to other events, and events that were observed may be lost.
-  log.onChange(() => {
-    changes += 1
-    start = undefined
-    confirmed = Number.NEGATIVE_INFINITY
-    watermark.restart()
-    clear(0n)
-  })
 
   const running = Promise.all([run(), checkHead()])
   const close = async () => {

@@ -16,26 +16,16 @@ const TIMEOUT_MS = 3_000
  * Verifies that a checkpoint belongs to the log in its current epoch. Read models with events that the log has lost are rebuilt;
  * until then their position belongs to other events.
  */
-const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>) => {
-  let epoch: string | undefined
-  let changes = 0
-  let verified = '' // the last checkpoint of another epoch that the log holds
-  log.onChange((identity) => {
-    epoch = identity.epoch
-    changes += 1
-  })
-  const verify = async (checkpoint: Checkpoint): Promise<boolean> => {
-    const { epoch: current } = await log.identity()
-    epoch ??= current // `onChange` may have set it meanwhile
-    if (checkpoint.epoch === epoch) return true
-    const key = `${epoch} ${checkpoint.position}`
-    if (key !== verified && (await isAheadOfLog(log, checkpoint))) return false
-    verified = key
+const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'head' | 'holds'>) => {
+  let verified: bigint | undefined // the last checkpoint of another epoch that the log holds
+  const verify = async ({ epoch, position, anchor }: Checkpoint): Promise<boolean> => {
+    if ((await log.identity()).epoch === epoch) return true
+    if (position !== verified && (await isAheadOfLog(log, { position, anchor }))) return false
+    verified = position
     return true
   }
   /** Also false while the log cannot be reached: no write needs the position then. */
-  const isValid = (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
-  return { changes: () => changes, isValid }
+  return (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
 }
 
 /**
@@ -45,7 +35,7 @@ const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'onChange' | 'he
  */
 export const watchCheckpoint = (options: {
   readonly url: string
-  readonly log: Pick<EventLog, 'identity' | 'onChange' | 'head' | 'holds'>
+  readonly log: Pick<EventLog, 'identity' | 'head' | 'holds'>
   readonly schema: string
   readonly watermark: Watermark
   readonly quarantine: Quarantine
@@ -53,7 +43,7 @@ export const watchCheckpoint = (options: {
   readonly isNeeded: () => boolean
 }): { close(): Promise<void> } => {
   const { url, log, schema, watermark, quarantine, isNeeded } = options
-  const verifier = newCheckpointVerifier(log)
+  const isValid = newCheckpointVerifier(log)
   let closed = false
   let client: pg.Client | undefined
   const wakeup = newWakeup()
@@ -74,14 +64,12 @@ export const watchCheckpoint = (options: {
     try {
       const connection = await connected()
       if (!isNeeded()) return
-      const changes = verifier.changes()
       const checkpoint = await readCheckpoint(connection, schema)
       if (!checkpoint.ready) return
       const list = await readQuarantine(connection, schema) // read after the checkpoint, so that it is not older
       if (!isNeeded()) return
       quarantine.set(list)
-      const isValid = await verifier.isValid(checkpoint)
-      if (isValid && isNeeded() && verifier.changes() === changes) watermark.advance(checkpoint.position)
+      if ((await isValid(checkpoint)) && isNeeded()) watermark.advance(checkpoint.position)
     } catch {
       if (client) destroyConnection(client)
       client = undefined // the database cannot be reached, or no process has created this version's schema yet
@@ -102,7 +90,6 @@ export const watchCheckpoint = (options: {
   }
 
   watermark.onWait(wakeup.wake)
-  log.onChange(destroy)
   const running = run()
   return {
     close: async () => {

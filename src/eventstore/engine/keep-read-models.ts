@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Batch, type EventLog, LogChanged } from '../log/log.ts'
+import type { Batch, EventLog } from '../log/log.ts'
 import type { MinimalLogger } from '../../base/logger.ts'
 import { pause } from '../../base/waits.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
@@ -46,8 +46,6 @@ export type KeepOptions = {
   readonly logger: Pick<MinimalLogger, 'error'>
   /** Called after each batch; `ms` is how long it took. */
   readonly observe?: ((events: number, ms: number) => void) | undefined
-  /** How often the log's epoch has changed. Positions of an earlier epoch may belong to other events. */
-  readonly epochChanges: () => number
   /** Drops schemas that no process uses any more. */
   readonly cleanup: Pick<SchemaCleanup, 'run'>
   /** Called before the first batch, once it is verified that the read models belong to the log. */
@@ -66,8 +64,6 @@ type Progress = {
   finished: boolean
   /** The log's head when it began to lead. There a new schema gets its indexes. */
   readonly goal: bigint
-  /** How often the log's epoch had changed when it began to lead. */
-  readonly changes: number
   batches: number
   /** Steps of the checkpoint after this position have not been pruned. */
   pruned: bigint
@@ -89,26 +85,21 @@ type Lead = KeepOptions & {
   readonly applier: BatchApplier
 }
 
-const newProgress = async (
-  { log, watermark, epochChanges }: KeepOptions,
-  { position, ready }: Checkpoint,
-  changes: number,
-): Promise<Progress> => {
-  if (changes !== epochChanges()) throw new LogChanged()
+const newProgress = async ({ log, watermark }: KeepOptions, { position, ready }: Checkpoint): Promise<Progress> => {
   watermark.reset(ready ? position : 0n)
-  return { from: position, position, finished: ready, goal: await log.head(), changes, batches: 0, pruned: -1n }
+  return { from: position, position, finished: ready, goal: await log.head(), batches: 0, pruned: -1n }
 }
 
 /** Creates the indexes of a new schema that has reached its goal, and has no work left; then it may be queried. */
-const finish = async ({ group, schema, watermark, epochChanges, publish, client, progress, applier, signal }: Lead) => {
+const finish = async ({ group, schema, watermark, publish, client, progress, applier, signal }: Lead) => {
   while (!progress.finished && (await applier.workOff())) signal.throwIfAborted()
   if (!progress.finished && progress.position >= progress.goal) {
     await finishSchema(client, group, schema)
     progress.finished = true
   }
-  const { from, position, finished, goal, changes } = progress
+  const { from, position, finished, goal } = progress
   publish(finished ? { is: 'running' } : { is: 'rebuilding', from, position, head: goal })
-  if (finished && changes === epochChanges()) watermark.advance(position)
+  if (finished) watermark.advance(position)
 }
 
 const applyBatch = async (lead: Lead, { events, through }: Batch) => {
@@ -178,12 +169,11 @@ const workOff = async ({ applier, quarantine }: Lead, rest: Rest, hasBatch: () =
  * @throws SessionLost, LogChanged, TooManyQuarantined, and errors of the log and the database
  */
 export const keepReadModels = async (options: KeepOptions, { client, lost }: LeaderSession): Promise<void> => {
-  const { group, schema, log, codec, quarantine, logger, epochChanges, cleanup, begun } = options
-  const changes = epochChanges()
+  const { group, schema, log, codec, quarantine, logger, cleanup, begun } = options
   const checkpoint = await ensureSchema(client, group, schema)
   const { epoch } = await log.identity()
   if (await isAheadOfLog(log, checkpoint)) return startOver(options)
-  const progress = await newProgress(options, checkpoint, changes)
+  const progress = await newProgress(options, checkpoint)
   begun()
   const target = { client, group, schema }
   const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
@@ -196,7 +186,6 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   const follow = (ended: AbortSignal) =>
     log.follow({ after: progress.position, signal: AbortSignal.any([signal, ended]) })
   for await (const batch of workBetween(follow, (hasBatch) => workOff(lead, rest, hasBatch))) {
-    if (changes !== epochChanges()) throw new LogChanged() // `follow` does not throw if it began in the new epoch
     const started = performance.now()
     if (batch.through !== progress.position) await applyBatch(lead, batch)
     const ms = performance.now() - started

@@ -36,7 +36,7 @@ export const openGroup = (options: OpenGroupOptions) => {
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
   const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
-  log.onChange(watermark.restart) // from now on positions belong to other events
+  log.onChange(watermark.end)
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])
   }
@@ -64,11 +64,6 @@ const assertNames = (groups: readonly Group[]) => {
 /** Opens all groups of read models on this node; each has its own runner, checkpoint, quarantine and lag. */
 export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions) => {
   assertNames(groups)
-  log.onChange(({ epoch, hasLostEnd }) =>
-    hasLostEnd
-      ? logger.error({ epoch }, 'the log has lost its end, or another copy of it is in use: caches are emptied')
-      : logger.info({ epoch }, 'the log has another epoch, as after `tracebook log restored`: caches are emptied'),
-  )
   const all = groups.map((group) =>
     openGroup({ ...common, group, log, logger, observe: (events, ms) => observe(group.name, events, ms) }),
   )

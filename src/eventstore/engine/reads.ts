@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { Busy } from '../../base/permits.ts'
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
-import { ANSWER_MS, kyselyOver, leaveServer, newPool } from '../postgres/connect.ts'
+import { ANSWER_MS, kyselyOver, newPool } from '../postgres/connect.ts'
 import type { FairPool } from '../postgres/fair-pool.ts'
 import { failureText, isConnectionLost, isTransient } from '../postgres/errors.ts'
 import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
@@ -23,8 +23,6 @@ export type Reads<Tables> = {
   /** Why queries cannot be answered now; undefined if they can. */
   check(): Promise<string | undefined>
   readonly pool: FairPool
-  /** Closes the connections that are open, for the case that they lead to the server before a failover. */
-  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -106,7 +104,6 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
     assertNotQuarantined,
     check,
     pool,
-    leaveServer: () => leaveServer(pool),
     close: () => pool.end(),
   }
 }

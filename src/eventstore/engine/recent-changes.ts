@@ -6,8 +6,6 @@ export type RecentChanges<Change> = {
   note(position: bigint, change: Change): void
   /** Whether a change after `position` matches; `unknown` if not all changes after it are remembered. */
   since(position: bigint, concerns: (change: Change) => boolean): 'changed' | 'unchanged' | 'unknown'
-  /** Forgets everything, because in another epoch of the log positions start again. */
-  restart(): void
 }
 
 /** Remembers at least the newest `keep` changes, and at most twice as many. They have to be noted in the order of the log. */
@@ -29,10 +27,5 @@ export const newRecentChanges = <Change>(keep: number): RecentChanges<Change> =>
     return 'unchanged'
   }
 
-  const restart = () => {
-    recent = []
-    forgotten = -1n
-  }
-
-  return { note, since, restart }
+  return { note, since }
 }

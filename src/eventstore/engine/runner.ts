@@ -1,4 +1,3 @@
-import { LogChanged } from '../log/log.ts'
 import type { MinimalLogger } from '../../base/logger.ts'
 import { ANSWER_MS, newApplyingClient, newClient, withConnection } from '../postgres/connect.ts'
 import type { LeaderSession } from '../postgres/leader.ts'
@@ -21,12 +20,6 @@ export type RunnerState =
   | { readonly is: 'starting' | 'standby' | 'disconnected' }
   | KeepingState
   | { readonly is: 'stopped'; readonly reason: string }
-
-/**
- * The state in another epoch of the log, until the checkpoint is compared with it: the read models may hold events that the log has
- * lost. Positions of the old epoch mean nothing now: 0 of 1 stands for not caught up.
- */
-const unverified: RunnerState = { is: 'rebuilding', from: 0n, position: 0n, head: 1n }
 
 type SharedOptions = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quarantine' | 'observe'
 
@@ -51,12 +44,10 @@ const publishStop = (url: string, schema: string) =>
  * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the service's log.
  */
 export const startRunner = (options: RunnerOptions) => {
-  const { url, group, log, logger, outage } = options
+  const { url, group, logger, outage } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
   const cleanup = newSchemaCleanup({ url, group, logger })
-  let epochChanges = 0
-  log.onChange(() => (epochChanges += 1))
   let state: RunnerState = { is: 'starting' }
 
   let lastMessage = ''
@@ -68,7 +59,6 @@ export const startRunner = (options: RunnerOptions) => {
   const keep: Omit<KeepOptions, 'signal'> = {
     ...options,
     schema,
-    epochChanges: () => epochChanges,
     cleanup,
     begun: () => {
       outage.recovered(part)
@@ -99,7 +89,7 @@ export const startRunner = (options: RunnerOptions) => {
       await publishStop(url, schema)
       return 'end'
     }
-    state = error instanceof LogChanged ? unverified : { is: 'disconnected' }
+    state = { is: 'disconnected' }
     cleanup.postpone()
     if (isOutage(error)) outage.failed(part, error)
     else logOnce(`projections start again: ${error.message}`)

@@ -16,8 +16,6 @@ export type TopicCache<Value> = {
   /** Called for an event before its write is answered. */
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
-  /** Clears the cache, and forgets the events observed: the log has a new epoch, in which positions start again. */
-  restart(): void
 }
 
 type TopicCacheOptions<Value> = {
@@ -122,10 +120,5 @@ export const newTopicCache = <Value>(options: TopicCacheOptions<Value>): TopicCa
     reading.clear()
   }
 
-  const restart = () => {
-    changes.restart()
-    clear()
-  }
-
-  return { get, load, observe, clear, restart }
+  return { get, load, observe, clear }
 }

@@ -21,7 +21,7 @@ export type TransactorOptions<State, Event extends DomainEvent, Need> = {
   /** False while this node does not follow the log: then no state in memory is used. Default: always true. */
   readonly isCurrent?: () => boolean
   /** The position of the read models. Default: positions that the log uses a second time are not noticed. */
-  readonly watermark?: Pick<Watermark, 'position' | 'restart'>
+  readonly watermark?: Pick<Watermark, 'position'>
   /** How long a command may be tried again after conflicts, in milliseconds. Default: as long as a request waits. */
   readonly deadlineMs?: number
   /** How many bytes all states in memory may take. Default: 2 MiB. */
@@ -104,11 +104,12 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
 
   /**
    * A log that uses a position a second time has lost its end: read models that have reached the position have applied another
-   * event there, and do not show the new one.
+   * event there, and do not show the new one. So another epoch begins, in which they are compared with it.
    */
-  const assertPositionIsNew = (position: bigint, watermarkBefore: bigint) => {
+  const assertPositionIsNew = async (position: bigint, watermarkBefore: bigint) => {
     if (position > watermarkBefore) return
-    watermark?.restart()
+    const renew = async () => log.renewEpoch((await log.identity()).epoch)
+    await renew().catch(() => {}) // what was stored stays so
     throw new Unavailable('the log has lost its end', true)
   }
 
@@ -119,7 +120,7 @@ export const newTransactor = <State, Event extends DomainEvent, Need = void>(
     const events = toNewEvents(kind, decided.toAppend)
     const watermarkBefore = watermark?.position() ?? -1n
     const appended = await log.append(streamName(kind, id), loaded.revision, events)
-    assertPositionIsNew(appended.position, watermarkBefore)
+    await assertPositionIsNew(appended.position, watermarkBefore)
     const anchor = { position: appended.position, id: events.at(-1)!.id }
     return { ...decided.after, ...appended, shown: undefined, anchor }
   }

@@ -7,11 +7,11 @@ export type Watermark = {
   advance(position: bigint): void
   /** Sets the watermark, also to a smaller position: a crash of PostgreSQL may undo the last transactions of the read models. */
   reset(position: bigint): void
-  /** Starts again at 0 in another epoch of the log, and rejects all waiters, because their events may be lost. */
-  restart(): void
+  /** Rejects all waits, present and later ones, because in another epoch of the log their events may be lost. */
+  end(): void
   /**
    * Resolves once the watermark has reached a position.
-   * @throws Unavailable after `timeoutMs`, with this `stored` (default true), or at a restart with `stored: 'unknown'`
+   * @throws Unavailable after `timeoutMs`, with this `stored` (default true), or at the end with `stored: 'unknown'`
    */
   waitFor(position: bigint, timeoutMs: number, stored?: boolean): Promise<void>
   /** Whether a `waitFor` is pending, so that a poller polls more often. */
@@ -30,6 +30,7 @@ export const newWatermark = (): Watermark => {
   let reached = 0n
   let waiters: Waiter[] = []
   let callback = () => {}
+  let isOver = false
 
   const reset = (position: bigint) => {
     reached = position
@@ -45,7 +46,10 @@ export const newWatermark = (): Watermark => {
     if (position > reached) reset(position)
   }
 
+  const lost = () => new Unavailable('the log has lost its end', 'unknown')
+
   const waitFor = (position: bigint, timeoutMs: number, stored = true) => {
+    if (isOver) return Promise.reject(lost())
     if (position <= reached) return Promise.resolve()
     return new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -68,16 +72,16 @@ export const newWatermark = (): Watermark => {
     })
   }
 
-  const restart = () => {
+  const end = () => {
+    isOver = true
     const rejected = waiters
     waiters = []
-    reached = 0n
-    for (const waiter of rejected) waiter.reject(new Unavailable('the log has lost its end', 'unknown'))
+    for (const waiter of rejected) waiter.reject(lost())
   }
 
   const onWait = (listener: () => void) => {
     callback = listener
   }
 
-  return { position: () => reached, advance, reset, restart, waitFor, hasWaiters: () => waiters.length > 0, onWait }
+  return { position: () => reached, advance, reset, end, waitFor, hasWaiters: () => waiters.length > 0, onWait }
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { LogIdentity, NewEpoch, Position } from './log.ts'
+import { LogChanged, type LogIdentity, type NewEpoch, type Position } from './log.ts'
 
 const RETRY_MS = 50
 
@@ -19,24 +19,41 @@ export type LogProbe = {
 type IdentityCheck = {
   /** Notes an event that was read: after a reconnect the log must still have it. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** Notes the log's identity, unless one has been noted before. */
-  noteIdentity(identity: LogIdentity): void
+  /** Notes the log's identity if none was noted before. Returns whether it is the one that was noted; else the log is to be verified. */
+  noteIdentity(identity: LogIdentity): boolean
   /**
-   * Compares the log with what was noted. If its epoch is another one, calls `changed` synchronously, before anything is read from the
-   * log. If it lacks the last event that was read, begins a new epoch first.
-   * @throws errors of the probe
+   * Compares the log with what was noted. If it lacks the last event that was read, begins a new epoch.
+   * @throws LogChanged if its epoch is another one; errors of the probe
    */
   verify(probe: LogProbe): Promise<void>
-  /** How often the log's epoch has changed, and `changed` was called. */
-  epochChanges(): number
+  /** @throws LogChanged once the log's epoch was found to be another one */
+  assertSame(): void
 }
 
-/** `timeoutMs` is how long an event may be missing, because a cluster's node lags behind the one that was read before. */
+/**
+ * `changed` is called once, synchronously, before anything is read from a log in another epoch. `timeoutMs` is how long an event may be missing,
+ * because a cluster's node lags behind the one that was read before.
+ */
 export const newIdentityCheck = (timeoutMs: number, changed: (epoch: NewEpoch) => void): IdentityCheck => {
   let noted: LogIdentity | undefined
   /** The last event that was read. */
   let anchor: { readonly position: Position; readonly id: string } | undefined
-  let epochChanges = 0
+  let isOver = false
+
+  const assertSame = () => {
+    if (isOver) throw new LogChanged()
+  }
+
+  const end = (epoch: NewEpoch): never => {
+    if (!isOver) {
+      isOver = true
+      changed(epoch)
+    }
+    throw new LogChanged()
+  }
+
+  const isOther = (current: LogIdentity | undefined) =>
+    noted !== undefined && (noted.epoch !== current?.epoch || noted.id !== current.id)
 
   const isMissing = async ({ holds }: LogProbe, { position, id }: NonNullable<typeof anchor>) => {
     const until = performance.now() + timeoutMs
@@ -47,29 +64,29 @@ export const newIdentityCheck = (timeoutMs: number, changed: (epoch: NewEpoch) =
     }
   }
 
+  const noteIdentity = (identity: LogIdentity) => {
+    noted ??= identity
+    return !isOther(identity)
+  }
+
   const verify = async (probe: LogProbe) => {
+    assertSame()
     const last = anchor
     let current = await probe.storedIdentity()
-    const isOther = noted !== undefined && (noted.epoch !== current?.epoch || noted.id !== current.id)
+    const hasChanged = isOther(current)
     const hasLostEnd = last !== undefined && (await isMissing(probe, last))
-    if (isOther ? !current : hasLostEnd) current = await probe.renewEpoch(current?.epoch ?? NO_EPOCH)
-    if (!current) return
-    const isNewEpoch = noted?.epoch !== current.epoch // false if another connection has noticed the change meanwhile
+    if (hasChanged ? !current : hasLostEnd) current = await probe.renewEpoch(current?.epoch ?? NO_EPOCH)
+    assertSame()
+    if (current && (hasLostEnd || isOther(current))) end({ ...current, hasLostEnd })
     noted = current
-    if (!isNewEpoch || !(isOther || hasLostEnd)) return
-    anchor = undefined
-    epochChanges += 1
-    changed({ ...current, hasLostEnd })
   }
 
   return {
     noteRead: (event) => {
       if (event && (!anchor || event.position > anchor.position)) anchor = { position: event.position, id: event.id }
     },
-    noteIdentity: (identity) => {
-      noted ??= identity
-    },
+    noteIdentity,
     verify,
-    epochChanges: () => epochChanges,
+    assertSame,
   }
 }

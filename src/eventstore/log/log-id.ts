@@ -15,17 +15,14 @@ type LogId = {
   ofAllEpochs(): string | undefined
 }
 
-/** Reads the log's identity in the background, with retries; later changes come from the log's `onChange`. */
-export const newLogId = (log: Pick<EventLog, 'identity' | 'onChange'>, signal: AbortSignal): LogId => {
+/** Reads the log's identity in the background, with retries. */
+export const newLogId = (log: Pick<EventLog, 'identity'>, signal: AbortSignal): LogId => {
   let current: LogIdentity | undefined
-  log.onChange((identity) => {
-    current = identity
-  })
   const readIdentity = async () => {
-    while (current === undefined && !signal.aborted) {
-      const identity = await log.identity().catch(() => undefined)
-      if (identity) current ??= identity
-      else await new Promise((resolve) => setTimeout(resolve, 1_000).unref())
+    while (!signal.aborted) {
+      current = await log.identity().catch(() => undefined)
+      if (current) return
+      await new Promise((resolve) => setTimeout(resolve, 1_000).unref())
     }
   }
   void readIdentity()

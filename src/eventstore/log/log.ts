@@ -92,7 +92,6 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   /**
    * Batches of events after a position, as they come, until `signal` aborts or the log is closed. Resumes by itself after errors.
    * Batches have whole appends; an adapter alone may cut a large one.
-   * @throws LogChanged if the epoch changes, because positions may belong to other events then
    */
   follow(options: { readonly after: Position; readonly signal: AbortSignal }): AsyncIterable<Batch<Item>>
   /**
@@ -103,11 +102,11 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
   truncate(stream: string, before: Revision, held?: Anchor): Promise<void>
   /** The position of the last event, 0n for an empty log. @throws LogUnavailable, like all reads */
   head(): Promise<Position>
-  /** The log's identity now. @throws LogUnavailable */
+  /** The log's identity, as it is stored now. @throws LogUnavailable, LogChanged if it is not what it was any more */
   identity(): Promise<LogIdentity>
   /**
    * Begins another epoch if the current one is still `seen`, and returns the identity after that. Every process on the log notices
-   * it within a second. @throws LogUnavailable
+   * it within a second, this one at once. @throws LogUnavailable
    */
   renewEpoch(seen: string): Promise<LogIdentity>
   /**
@@ -116,8 +115,9 @@ export type EventLog<Item extends StoredRecord = RecordedEvent> = {
    */
   holds(position: Position, id: string): Promise<boolean | undefined>
   /**
-   * Calls back when the log's epoch has changed, before anything is read from it or appended. Everything in memory that was derived
-   * from the log must be dropped. Pending appends are answered with LogUnavailable.
+   * Calls back once, when the log's epoch has changed, before anything is read from it or appended. From then on every call throws LogChanged,
+   * also those that are under way, because positions may belong to other events: whoever goes on drops everything that was derived from the log,
+   * and opens it again.
    */
   onChange(listener: (epoch: NewEpoch) => void): void
   /** How many bytes of data one append may have; `wholeAppends` splits larger ones. */
@@ -157,7 +157,7 @@ export class LogUnavailable extends Error {
   }
 }
 
-/** The log's epoch has changed since a reader began. */
+/** The log's epoch has changed since it was opened. */
 export class LogChanged extends LogUnavailable {
   constructor() {
     super(false, undefined, 'the log has another epoch: it may have lost its end')

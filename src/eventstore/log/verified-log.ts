@@ -2,8 +2,7 @@ import { pause } from '../../base/waits.ts'
 import { type EventLog, LogUnavailable } from './log.ts'
 
 /**
- * A log that can be used only after it was verified to be the right one. Until then it behaves like an unreachable log. When its epoch
- * changes it is verified again, because another log may answer at the same address.
+ * A log that can be used only after it was verified to be the right one. Until then it behaves like an unreachable log.
  */
 export type VerifiedLog = EventLog & {
   /** Resolves when the first verification has ended, with any result. */
@@ -21,7 +20,7 @@ type VerifiedLogOptions = {
 }
 
 const RETRY_MS = 200
-/** A wrong log is tried again, too: an operator may put the right one at the same address. */
+/** A wrong log is asked again, too: an operator may put the right one at the same address, which changes the log's identity. */
 const REFUSED_RETRY_MS = 5_000
 const TIMEOUT_MS = 2_000
 const POLL_MS = 20
@@ -32,33 +31,19 @@ export const verifiedLog = ({ log, verify, refused }: VerifiedLogOptions): Verif
   let problem: Error | undefined = new LogUnavailable(false)
   let isRefused = false
 
-  let changes = 0
-
   const attempt = async () => {
-    const before = changes
-    const reason = await verify()
-    if (before !== changes) return // the verified log may not be the one that answers now
-    problem = reason
-    if (reason && !isRefused) refused(reason)
-    isRefused = reason !== undefined
+    problem = await verify()
+    if (problem && !isRefused) refused(problem)
+    isRefused = problem !== undefined
   }
   const firstAttempt = attempt().catch(() => {})
-  let isRetrying = false
   const retryUntilVerified = async () => {
-    if (isRetrying) return
-    isRetrying = true
     for (await firstAttempt; problem && !closing.signal.aborted;) {
       await pause(isRefused ? REFUSED_RETRY_MS : RETRY_MS, closing.signal)
       if (!closing.signal.aborted) await attempt().catch(() => {})
     }
-    isRetrying = false
   }
   void retryUntilVerified()
-  log.onChange(() => {
-    changes += 1
-    problem ??= new LogUnavailable(false)
-    void retryUntilVerified()
-  })
 
   const assertVerified = () => {
     if (problem) throw new LogUnavailable(false, problem, problem.message)

@@ -155,13 +155,6 @@ const discard = (client: pg.PoolClient) => {
   destroyConnection(client as unknown as pg.Client)
 }
 
-const openIn = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
-
-/** Closes the open connections of a pool: they may lead to the former server of a failover, if that continues to run. */
-export const leaveServer = (pool: pg.Pool): void => {
-  for (const client of [...(openIn.get(pool) ?? [])]) discard(client)
-}
-
 type PoolOptions = {
   readonly url: string
   /** The server's list of connections shows them as `tracebook {name}`. */
@@ -187,13 +180,8 @@ export const newPool = (options: PoolOptions): FairPool => {
   const more = { name, Client: Connection, types, max, idleTimeoutMillis: idleMs(statementTimeoutMs) }
   const pool = new FairPool({ ...config, ...more })
   const idle = new Set<pg.PoolClient>()
-  const open = new Set<pg.PoolClient>()
-  openIn.set(pool, open)
   pool.on('acquire', (client) => idle.delete(client))
-  pool.on('remove', (client) => {
-    idle.delete(client)
-    open.delete(client)
-  })
+  pool.on('remove', (client) => idle.delete(client))
   pool.on('release', (error, client) => {
     if (!isUnanswered(error)) return idle.add(client)
     // If one connection was lost silently, the idle ones were probably lost, too: each would fail a request.
@@ -201,7 +189,6 @@ export const newPool = (options: PoolOptions): FairPool => {
     return destroyConnection(client as unknown as pg.Client)
   })
   pool.on('error', () => {})
-  pool.on('connect', (client) => open.add(client))
   return pool
 }
 

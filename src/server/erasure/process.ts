@@ -2,7 +2,7 @@ import { type Client, anchorOf } from '../../eventstore/engine/checkpoint.ts'
 import type { Codec } from '../../eventstore/engine/codec.ts'
 import { startLeaderProcess } from '../../eventstore/engine/leader-process.ts'
 import type { OutageLog } from '../../eventstore/engine/outage.ts'
-import { type EventLog, LogChanged } from '../../eventstore/log/log.ts'
+import type { EventLog } from '../../eventstore/log/log.ts'
 import { type Wakeup, newWakeup, pause } from '../../base/waits.ts'
 import type { LeaderSession } from '../../eventstore/postgres/leader.ts'
 import { resumePosition } from './checkpoint.ts'
@@ -62,7 +62,7 @@ export const startErasure = (options: ErasureOptions) => {
       anchor = anchorOf(events) ?? anchor
       const erasures = await erasuresIn(log, events)
       if (erasures.length === 0 && through - from < CHECKPOINT_EVENTS) continue
-      if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+      await log.identity() // throws LogChanged if it is not what it was
       const hasMoved = await addPending(client, { from, through, epoch, anchor }, erasures)
       if (!hasMoved) throw new Error('another process has moved the checkpoint of erasure')
       from = through

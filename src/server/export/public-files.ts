@@ -39,8 +39,6 @@ export type PublicFiles = {
   begin(version: FileVersion, position: bigint): Draft
   observe(event: { readonly position: bigint; readonly topics: readonly string[] }): void
   clear(): void
-  /** Like `clear`, for a log in another epoch, where positions begin again. */
-  restart(): void
 }
 
 const MiB = 1024 * 1024
@@ -117,10 +115,5 @@ export const newPublicFiles = (isCurrent: () => boolean): PublicFiles => {
     drafts.clear()
   }
 
-  const restart = () => {
-    changes.restart()
-    clear()
-  }
-
-  return { get, begin, observe, clear, restart }
+  return { get, begin, observe, clear }
 }

@@ -74,6 +74,7 @@ const healthOf = async (
 ): Promise<Readiness> => {
   const [missing, degraded]: [string[], string[]] = [[], []]
   const state = open.state()
+  if (state?.is === 'starting') missing.push('the read models are being compared with the log')
   if (state?.is === 'stopped') missing.push(`projections have stopped: ${state.reason}`)
   if (state?.is === 'rebuilding')
     missing.push(`read models are being built: ${percentDone(state.from, state.position, state.head)} %`)

@@ -72,7 +72,7 @@ export const newPastMemo = () => {
     for (const cache of caches) cache.deleteAll((key) => key.startsWith(`${streamId}/`))
   }
 
-  /** Called if deletions may have been missed, or the log's epoch has changed: the same revisions may be other events then. */
+  /** Called if deletions may have been missed. */
   const clear = () => {
     generation += 1
     deletions.clear()

@@ -17,8 +17,6 @@ export type TimelineReads = {
   caughtUp(position: bigint): Promise<void>
   /** @throws InQuarantine if one of these streams is in quarantine, so that its rows may be wrong */
   assertNotQuarantined(...streams: string[]): void
-  /** Closes all connections, as `leaveServer` of `Reads` does: they may lead to the former server of a failover. */
-  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -42,7 +40,6 @@ const withoutTimeline = (mainSchema: string): TimelineReads => {
     rows: async () => refuse(),
     caughtUp: async () => refuse(),
     assertNotQuarantined: refuse,
-    leaveServer: () => {},
     close: async () => {},
   }
 }
@@ -57,6 +54,6 @@ export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads 
     const seen = lastSeen()
     return watermark.waitFor(position > seen ? position : seen, REQUEST_WAIT_MS, false)
   }
-  const { rows, assertNotQuarantined, leaveServer, close } = reads
-  return { rows, mainSchema, caughtUp, assertNotQuarantined, leaveServer, close }
+  const { rows, assertNotQuarantined, close } = reads
+  return { rows, mainSchema, caughtUp, assertNotQuarantined, close }
 }

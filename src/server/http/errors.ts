@@ -90,7 +90,7 @@ const pageOfForm = ({ headers: { referer }, host }: FastifyRequest): string | un
   return from?.host === host ? from.pathname.replace(/^\/+/, '/') : undefined
 }
 
-const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
+export const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** An address without the parameters that are wrong; without any, if it is not known which ones are. */
 const withoutWrong = (url: string, wrong: readonly string[]): string => {

@@ -1,5 +1,5 @@
 import { type Client, anchorOf } from '../../eventstore/engine/checkpoint.ts'
-import { type Batch, type EventLog, LogChanged } from '../../eventstore/log/log.ts'
+import type { Batch, EventLog } from '../../eventstore/log/log.ts'
 import { type EventHashing, growBy, reverify } from './growth.ts'
 import { type Growth, readCandidates, storeGrowth } from './leaves.ts'
 import { resume } from './resume.ts'
@@ -51,7 +51,7 @@ export const cover = async (
   batch: Batch,
   storeReverified: typeof storeGrowth = storeGrowth,
 ): Promise<void> => {
-  if ((await log.identity()).epoch !== work.epoch) throw new LogChanged()
+  await log.identity() // throws LogChanged if it is not what it was
   const growth = await growthOf(work, batch)
   const store = growth.lost ? storeReverified : storeGrowth
   if (!(await store(work.client, growth))) throw new Error('another process has moved the checkpoint of the leaves')

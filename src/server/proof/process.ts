@@ -14,11 +14,21 @@ import { type SignedCheckpoint, openCheckpointWriter } from './signed-checkpoint
 import { PROCESS, writeRefusal, TreeDiffers } from './stored-tree.ts'
 import type { TreeHead } from './tree.ts'
 
+/** What this node has signed. It outlives the service: a database that was put back to an older state does not have it any more. */
+export type Signed = {
+  /** The last checkpoint. */
+  published?: TreeHead | undefined
+  /** All keys with their last checkpoints; undefined if another process may have led since. */
+  known?: readonly SignedCheckpoint[] | undefined
+}
+
 type TreeProcessOptions = {
   readonly url: string
   readonly log: EventLog
   /** Without a signer no checkpoint is signed, but the tree grows. */
   readonly signer: Signer | undefined
+  /** Default: it has signed nothing yet. */
+  readonly signed?: Signed
   /** The clock, in milliseconds. */
   readonly now: () => number
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
@@ -47,10 +57,9 @@ const CHECKPOINT_POSITIONS = 5_000n
  * its statements share one session, and each step moves the checkpoint by compare-and-set. If the tree contradicts the log, itself
  * or a checkpoint, nothing more is written or served until that is repaired.
  */
-export const startTreeProcess = ({ url, log, signer, now, logger, outage }: TreeProcessOptions): TreeProcess => {
+export const startTreeProcess = (options: TreeProcessOptions): TreeProcess => {
+  const { url, log, signer, signed = {}, now, logger, outage } = options
   let leaves = 0
-  let published: TreeHead | undefined
-  let known: readonly SignedCheckpoint[] | undefined
   let refusal: string | undefined
   let lastReason = ''
 
@@ -80,14 +89,21 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     const work = await beginWork(client, log, hashing, onReverify)
     const { tree } = work
     leaves = tree.size()
-    const checkpoints = await openCheckpointWriter({ client, tree, signer, published, known, now })
+    const checkpoints = await openCheckpointWriter({
+      client,
+      tree,
+      signer,
+      published: signed.published,
+      known: signed.known,
+      now,
+    })
     await writeRefusal(client, undefined)
     refusal = undefined
     let signedAt = Number.NEGATIVE_INFINITY
     const sign = async () => {
       if (performance.now() - signedAt < SIGN_MS) return
-      known = await checkpoints.write()
-      published = signer ? known.at(-1) : published
+      signed.known = await checkpoints.write()
+      if (signer) signed.published = signed.known.at(-1)
       signedAt = performance.now()
     }
     await sign()
@@ -131,7 +147,7 @@ export const startTreeProcess = ({ url, log, signer, now, logger, outage }: Tree
     } finally {
       await hashing.close()
       leaves = 0
-      if (refusal === undefined) known = undefined // another process may lead now
+      if (refusal === undefined) signed.known = undefined // another process may lead now
     }
   }
 

@@ -32,9 +32,8 @@ export type Question = Query & {
 
 /** The state that a subscriber has seen with an answer. */
 export type SeenState = Pick<Answer, 'topics' | 'expiresAt'> & {
-  /** The position of the snapshot that the answer was read from, and the epoch of the log for it. */
+  /** The position of the snapshot that the answer was read from. */
   readonly position: bigint
-  readonly epoch: number
   /** The earliest time of the next answer, by `performance.now()`, so that a burst of changes gives one answer. */
   readonly notBefore: number
 }

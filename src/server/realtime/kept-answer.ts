@@ -25,8 +25,6 @@ type KeptAnswer = {
 }
 
 export type KeptAnswerOptions = {
-  /** How many epochs of the log this node has seen. */
-  readonly epoch: () => number
   /** Replaces the topics by which events find the query. */
   readonly index: (before: ReadonlySet<string>, after: ReadonlySet<string>) => void
   /** Called with the length of each answer that is kept, and when it is dropped. */
@@ -44,7 +42,7 @@ export const isExpired = ({ expiresAt }: Pick<SeenState, 'expiresAt'>) =>
   expiresAt !== undefined && expiresAt <= Date.now()
 
 export const newKeptAnswer = (options: KeptAnswerOptions, onExpired: () => void): KeptAnswer => {
-  const { epoch, index, onKept, onDropped, frames } = options
+  const { index, onKept, onDropped, frames } = options
   let topics: ReadonlySet<string> = new Set()
   let last: Last | undefined
   let expiry: NodeJS.Timeout | undefined
@@ -56,7 +54,7 @@ export const newKeptAnswer = (options: KeptAnswerOptions, onExpired: () => void)
 
   const keep: KeptAnswer['keep'] = (answer, position, attempt) => {
     const { value, topics, expiresAt } = answer
-    const seen = { position, topics, expiresAt, epoch: epoch(), notBefore: performance.now() + REST_MS }
+    const seen = { position, topics, expiresAt, notBefore: performance.now() + REST_MS }
     last = {
       answer,
       digest: hash('sha1', value),

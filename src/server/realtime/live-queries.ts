@@ -16,8 +16,6 @@ export type LiveQueries = {
   observe(event: Change): void
   /** Executes all queries again: at this position there is an event that this node cannot read. */
   clear(position: bigint): void
-  /** Executes all queries again, because the log's epoch has changed, and positions start again. */
-  restart(): void
   counts(): LiveCounts
 }
 
@@ -68,7 +66,6 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
   /** The lengths of the kept answers, and the network of the client for which each was read; the oldest first. */
   const keptSizes = new Map<LiveQuery, { readonly length: number; readonly net: string }>()
   let keptInAll = 0
-  let epoch = 0
 
   const about = (topics: ReadonlySet<string>) => (changed: readonly string[]) =>
     changed.some((topic) => topic === EVERYTHING || topics.has(topic))
@@ -125,7 +122,6 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
         net = client.net
         return withPermit(reads, client, work)
       },
-      epoch: () => epoch,
       index: (before, after) => index(live, before, after),
       isLost: (position, topics) => losses.since(position, about(topics)) !== 'unchanged',
       hasChanged: (position, topics) => changes.since(position, about(topics)) !== 'unchanged',
@@ -141,10 +137,7 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     (queries.get(query.key) ?? create(query)).join(subscriber, seen)
 
   const mayStillBeRead: LiveQueries['mayStillBeRead'] = (seen) =>
-    options.isCurrent() &&
-    seen.epoch === epoch &&
-    !isExpired(seen) &&
-    losses.since(seen.position, about(new Set(seen.topics))) === 'unchanged'
+    options.isCurrent() && !isExpired(seen) && losses.since(seen.position, about(new Set(seen.topics))) === 'unchanged'
 
   const observe: LiveQueries['observe'] = ({ position, topics, takesRight }) => {
     changes.note(position, topics)
@@ -165,17 +158,10 @@ export const newLiveQueries = (options: LiveQueriesOptions): LiveQueries => {
     }
   }
 
-  const restart = () => {
-    epoch += 1
-    losses.restart()
-    changes.restart()
-    for (const query of [...queries.values()]) query.restart()
-  }
-
   const counts = () => {
     const subscriptions = [...queries.values()].reduce((sum, query) => sum + query.size(), 0)
     return { queries: queries.size, subscriptions, kept: keptInAll }
   }
 
-  return { watch, mayStillBeRead, observe, clear, restart, counts }
+  return { watch, mayStillBeRead, observe, clear, counts }
 }

@@ -12,8 +12,6 @@ export type LiveQuery = {
   withdraw(): void
   /** Executes it without any more delay, if it is due. */
   hurry(): void
-  /** Drops the answer and executes it again, because positions start again. */
-  restart(): void
   size(): number
 }
 
@@ -44,8 +42,7 @@ type JoinedSubscriber = { readonly subscriber: Subscriber; readonly attemptBefor
 const cpuMs = ({ user, system }: NodeJS.CpuUsage) => (user + system) / 1_000
 
 export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery => {
-  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, epoch, isLost, hasChanged, onIdle } =
-    options
+  const { caughtUp, readModelsPosition, lastSeen, isCurrent, observe, inTurn, isLost, hasChanged, onIdle } = options
   const joined = new Set<JoinedSubscriber>()
   let attempts = 0
   const isOver = () => joined.size === 0
@@ -96,12 +93,11 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
   }
 
   const attempt = async (execution: Execution) => {
-    const [number, began] = [++attempts, epoch()]
+    const number = ++attempts
     await caughtUp(execution.position)
     if (isOver()) return
     const executed = await execute()
     if (isOver()) return
-    if (began !== epoch()) return scheduler.touch(0n)
     if (!executed) return tryLater()
     const { answer, position } = executed
     if (!followTopicsOf(answer, position)) return tryLater()
@@ -146,7 +142,7 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
       keptAnswer.follow(new Set([...keptAnswer.topics(), ...seen.topics]))
       keptAnswer.watchExpiry(seen)
     }
-    if (seen.epoch !== epoch() || hasChanged(seen.position, new Set(seen.topics))) touchNow()
+    if (hasChanged(seen.position, new Set(seen.topics))) touchNow()
   }
 
   const join: LiveQuery['join'] = (subscriber, seen) => {
@@ -163,17 +159,11 @@ export const newLiveQuery = (query: Query, options: LiveQueryOptions): LiveQuery
     return { current: () => (joined.has(one) ? current(one) : undefined), stop }
   }
 
-  const restart = () => {
-    keptAnswer.withdraw()
-    scheduler.restart()
-  }
-
   return {
     join,
     touch: scheduler.touch,
     withdraw: keptAnswer.withdraw,
     hurry: scheduler.hurry,
-    restart,
     size: () => joined.size,
   }
 }

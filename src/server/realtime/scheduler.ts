@@ -17,8 +17,6 @@ type Scheduler = Pick<Pace, 'answered' | 'refused' | 'delayUntil'> & {
   touch(position: bigint): void
   /** Executes without any more delay, if an execution is due. */
   hurry(): void
-  /** Executes again, and forgets all noted positions. */
-  restart(): void
   /** Whether no execution is running or due. */
   isIdle(): boolean
   stop(): void
@@ -83,16 +81,9 @@ export const newScheduler = ({ isOver, attempt, fail, lastSeen }: SchedulerOptio
     schedule()
   }
 
-  const restart = () => {
-    wanted = undefined
-    hurry()
-    touch(0n) // in another epoch no position has been seen yet
-  }
-
   return {
     touch,
     hurry,
-    restart,
     isIdle: () => wanted === undefined && !isRunning,
     stop: () => clearTimeout(timer),
     answered: pace.answered,

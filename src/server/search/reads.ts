@@ -15,8 +15,6 @@ export type SearchReads = {
   hashes(readRows: ReadRows): Promise<HashOf>
   /** How far, in milliseconds, the index is behind the events that this node has seen. */
   behindMs(): number
-  /** Closes all connections, as `leaveServer` of `Reads` does: they may lead to the former server of a failover. */
-  leaveServer(): void
   close(): Promise<void>
 }
 
@@ -37,7 +35,6 @@ const withoutIndex: SearchReads = {
   },
   hashes: async () => () => 0,
   behindMs: () => REQUEST_WAIT_MS,
-  leaveServer: () => {},
   close: async () => {},
 }
 
@@ -72,5 +69,5 @@ export const openSearchReads = (options: SearchReadsOptions): SearchReads => {
     return hashOf
   }
 
-  return { snapshot, hashes, behindMs: lag.ms, leaveServer: reads.leaveServer, close: reads.close }
+  return { snapshot, hashes, behindMs: lag.ms, close: reads.close }
 }

@@ -42,11 +42,13 @@ import { signinRoutes } from '../signin/routes.ts'
 import { assertStatesAuth, installAuth } from '../http/auth.ts'
 import { compilersFactory, installBodies } from '../http/body.ts'
 import { answerUnroutable, newBrokenHeadAnswer } from '../http/unroutable.ts'
-import { installClosing } from '../http/closing.ts'
+import { REOPENING, installClosing } from '../http/closing.ts'
+import { drain } from '../http/drain.ts'
 import { installAssets } from '../http/assets.ts'
 import { installErrors, sendError } from '../http/errors.ts'
 import { answerHead } from '../http/head-requests.ts'
 import { invalid, notFound } from '../http/http-error.ts'
+import { ExplainedUnavailable } from '../../eventstore/engine/rejected.ts'
 import { installCrossOriginCheck } from '../http/origin.ts'
 import { healthRoutes } from '../health/routes.ts'
 import { type HostCheck, installHost, newHostCheck } from '../http/host.ts'
@@ -124,7 +126,6 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installMetrics(app, service)
   installHost(app, service.config, checkHost)
   installSecurity(app, service.config)
-  installClosing(app)
   installLargeAnswers(app, service.permits)
   app.addHook('onRequest', waitAsClient)
   installAuth(app, service)
@@ -133,11 +134,37 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)
   installLogPosition(app)
+  installClosing(app, service.over)
   const hasApi = service.config.ROLES.includes('api')
   if (hasApi) await installOpenApi(app, apiOf(service.config), service.config)
   healthRoutes(app, service)
   metricsRoute(app, service)
   if (hasApi) await installApi(app, service)
+  return app
+}
+
+type ReopeningOptions = Pick<Service, 'config' | 'logger' | 'now'> & {
+  /** Why the service cannot be opened yet, for the operator; empty if nothing is known to prevent it. */
+  readonly problem: () => string
+}
+
+/** What answers while the service is opened again: 503, so that clients repeat their requests, and that the process is alive. */
+export const buildReopening = async ({ config, logger, now, problem }: ReopeningOptions): Promise<FastifyInstance> => {
+  const checkHost = newHostCheck(config)
+  const app = newApp(logger as FastifyBaseLogger, config, checkHost)
+  answerUnroutable(app.server, config)
+  installErrors(app)
+  endAnsweredUpgrades(app)
+  installHost(app, config, checkHost)
+  installSecurity(app, config)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    if (request.routeOptions.url?.startsWith('/health')) return done()
+    drain(request.raw).then(() => done(new ExplainedUnavailable(REOPENING)), done)
+  })
+  const missing = () => ['the service is opened again, because its log has changed', problem()].filter(Boolean)
+  healthRoutes(app, { now, readiness: async () => ({ missing: [missing().join(': ')], degraded: [] }) })
+  await app.ready()
   return app
 }
 

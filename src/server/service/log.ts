@@ -19,14 +19,16 @@ type ServiceLogOptions = {
   readonly eventStoreUrl: string | undefined
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Whether a wrong log is refused only once the service is open, which serves reads then. */
+  readonly isReopened: boolean
 }
 
 /**
  * Opens the log, and verifies that the read models were built from it. While the log cannot be reached, this is tried again.
- * @throws WrongLog if the read models were built from another log
+ * @throws WrongLog if the read models were built from another log, unless `isReopened`
  */
 export const openServiceLog = async (options: ServiceLogOptions): Promise<VerifiedLog> => {
-  const { databaseUrl, connections, eventStoreUrl, metrics, logger } = options
+  const { databaseUrl, connections, eventStoreUrl, metrics, logger, isReopened } = options
   const unverified = await openLog({
     databaseUrl,
     connections,
@@ -50,7 +52,7 @@ export const openServiceLog = async (options: ServiceLogOptions): Promise<Verifi
   const log = verifiedLog({ log: unverified, verify, refused })
   await waitDuringStart(log.firstAttempt)
   const problem = log.problem()
-  if (!(problem instanceof WrongLog)) return log
+  if (isReopened || !(problem instanceof WrongLog)) return log
   await log.close()
   throw problem
 }

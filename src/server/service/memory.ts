@@ -88,13 +88,6 @@ const newCaches = ({
     clear: (position: bigint) => {
       for (const cache of [...all, models, memo]) cache.clear(position)
     },
-    /**
-     * Drops everything, with the positions of past changes. Called when the log has a new epoch. The models and the memo keep no
-     * positions: `clear`, which is called as well, is enough for them.
-     */
-    restart: () => {
-      for (const cache of all) cache.restart()
-    },
   }
 }
 
@@ -103,9 +96,9 @@ const newCaches = ({
  * current; while it cannot, no answer comes from memory.
  */
 export const openMemory = async (stores: Stores, permits: NodePermits, now: () => number) => {
-  const { metrics, log, codec, outage, lastSeen, groups, reads } = stores
+  const { metrics, log, codec, over, outage, lastSeen, groups, reads } = stores
   const { watermark, quarantine } = groups.main
-  const isCurrent = () => subscription.isCurrent()
+  const isCurrent = () => !over.aborted && subscription.isCurrent()
   const caches = newCaches({
     reads,
     now,
@@ -131,7 +124,7 @@ export const openMemory = async (stores: Stores, permits: NodePermits, now: () =
     caches.clear(position)
   }
   quarantine.onChange(() => clear(lastSeen.position()))
-  log.onChange(caches.restart)
+  log.onChange(lastSeen.end)
 
   const retentionWakeup = newWakeup()
   const subscription = subscribeCaches({

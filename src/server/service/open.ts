@@ -9,6 +9,7 @@ import { newNodePermits } from '../http/node-permits.ts'
 import { newLogId } from '../../eventstore/log/log-id.ts'
 import { isHeld } from '../proof/queries.ts'
 import { originWarning, readSigner } from '../proof/keys.ts'
+import type { Signed } from '../proof/process.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newExpiringTraces } from '../retention/expiring-traces.ts'
 import { newKeepTraces } from '../retention/keep-traces.ts'
@@ -20,11 +21,13 @@ import { startProcesses } from './processes.ts'
 import type { Service } from './service.ts'
 import { type StoresOptions, openStores } from './stores.ts'
 
-type OpenOptions = StoresOptions & {
+export type OpenOptions = StoresOptions & {
   /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
   readonly isDiskLow?: () => boolean
   /** The folder of an embedded database. The key that signs checkpoints is created there if none is configured. */
   readonly dataDir?: string
+  /** What this node has signed before it was opened again. Default: nothing. */
+  readonly signed?: Signed
   /** The clock, in milliseconds. Default: that of the system. */
   readonly now?: () => number
 }
@@ -47,10 +50,10 @@ const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
 
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
-  const { config, databaseUrl, logger, isDiskLow = () => false, now = Date.now } = options
+  const { config, databaseUrl, logger, isDiskLow = () => false, signed = {}, now = Date.now } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
-  const { metrics, log, codec, lastSeen, groups, reads, timeline, searches, operations } = stores
+  const { metrics, log, codec, over, lastSeen, groups, reads, timeline, searches, operations } = stores
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
@@ -70,7 +73,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     now,
   })
   const write = newWrite({ assertWritable, visible })
-  const work = { transactors, assertWritable, retentionWakeup, auditSigner }
+  const work = { transactors, assertWritable, retentionWakeup, auditSigner, signed }
   const processes = startProcesses({ ...stores, ...work, config, databaseUrl, now, logger })
   installProofGauges(metrics, processes.proof)
 
@@ -90,6 +93,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     config,
     now,
     logger,
+    over,
     metrics,
     logId: logId.get,
     logOfAllEpochs: logId.ofAllEpochs,

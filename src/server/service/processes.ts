@@ -19,7 +19,7 @@ import { newClockCheck } from '../../eventstore/postgres/clock-check.ts'
 import { newExpiringTraces } from '../retention/expiring-traces.ts'
 import { startRetention } from '../retention/process.ts'
 import type { Signer } from '../proof/note.ts'
-import { type TreeProcess, startTreeProcess } from '../proof/process.ts'
+import { type Signed, type TreeProcess, startTreeProcess } from '../proof/process.ts'
 import { isCovered } from '../proof/resume.ts'
 import { startSummaries } from '../summary/process.ts'
 import type { Transactors } from './transactors.ts'
@@ -41,6 +41,8 @@ type ProcessesOptions = {
   readonly retentionWakeup: Wakeup
   /** The key that signs checkpoints; undefined when there is none. */
   readonly auditSigner: Signer | undefined
+  /** What this node has signed. */
+  readonly signed: Signed
   readonly outage: OutageLog
   /** The clock, in milliseconds. */
   readonly now: () => number
@@ -82,13 +84,13 @@ const startRetentionProcess = (options: ProcessesOptions) => {
 /** Starts the processes of the role `worker`: erasure, retention, summaries, the audit tree, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
-  const { assertWritable, auditSigner: signer, outage, now, logger } = options
+  const { assertWritable, auditSigner: signer, signed, outage, now, logger } = options
   const isWorker = config.ROLES.includes('worker')
   const refresh = newRefresh({ transactor: transactors.providers, providerIds: () => providerIds(reads) })
   const catalogue = startCatalogueProcess({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
   if (!isWorker) return { catalogue, close: catalogue.close }
 
-  const proof = startTreeProcess({ url, log, signer, now, logger, outage })
+  const proof = startTreeProcess({ url, log, signer, signed, now, logger, outage })
   const erasure = startErasure({
     url,
     log,

@@ -1,10 +1,8 @@
-import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { buildApp } from './app.ts'
-import { ifLate } from '../../base/waits.ts'
 import { openDatabase } from './database.ts'
-import { type OpenService, openService } from './open.ts'
+import { newFront } from './front.ts'
+import { type Node, openNode } from './node.ts'
 
 export type Running = {
   /** The address that the service listens at. */
@@ -18,50 +16,33 @@ export type Running = {
   stop(mode: 'fast' | 'immediate'): Promise<void>
 }
 
-const MAX_DRAIN_MS = 4_000
+const urlOf = ({ HOST }: Config, port: number): string => `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`
 
-/** Waits up to 4 s for requests in flight: a client may read a long list slowly. */
-const closeApp = (app: FastifyInstance, mode: 'fast' | 'immediate'): Promise<void> =>
-  ifLate(mode === 'fast' ? MAX_DRAIN_MS : 0, () => app.server.closeAllConnections(), app.close())
-
-const urlOf = (app: FastifyInstance, { HOST, PORT }: Config): string => {
-  const address = app.server.address()
-  const port = typeof address === 'object' && address ? address.port : PORT
-  return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`
-}
-
-const listen = async (app: FastifyInstance, { HOST, PORT }: Config) => {
-  // For `localhost` Fastify would open a second server at ::1, which would bound no connections, and leave errors to Node.
-  const host = HOST === 'localhost' ? '127.0.0.1' : HOST
-  try {
-    await app.listen({ host, port: PORT })
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-    throw new Error(`port ${PORT} of ${HOST} is in use: stop the program that uses it, or set PORT to another one`, {
-      cause: error,
-    })
-  }
-}
-
-/** Starts the whole service: database, log, read models, HTTP. If it rejects, nothing is left running. */
+/** Starts the whole node: database, log, read models, HTTP. If it rejects, nothing is left running. */
 export const serve = async (config: Config, logger: Logger, signal: AbortSignal): Promise<Running> => {
   const database = await openDatabase(config, logger, signal)
-  let open: OpenService | undefined
-  let app: FastifyInstance | undefined
+  const front = newFront()
+  let node: Node | undefined
   const stop = async (mode: 'fast' | 'immediate') => {
     try {
-      if (app) await closeApp(app, mode)
-      if (mode === 'fast') await open?.close()
+      front.close()
+      await node?.close(mode)
     } finally {
       await database.stop(mode)
     }
   }
   try {
     const { url: databaseUrl, isDiskLow, dataDir } = database
-    open = await openService({ config, databaseUrl, logger, isDiskLow, ...(dataDir ? { dataDir } : {}) })
-    app = await buildApp(open.service)
-    await listen(app, config)
-    const url = urlOf(app, config)
+    node = await openNode({
+      config,
+      databaseUrl,
+      logger,
+      isDiskLow,
+      ...(dataDir ? { dataDir } : {}),
+      front: { ...front, use: ({ server }) => front.use(server) },
+    })
+    await front.listen(config)
+    const url = urlOf(config, front.port())
     await database.publish(url)
     logger.info({ url, roles: config.ROLES }, 'serving')
     const publicUrl = config.PUBLIC_URL === undefined ? url : new URL(config.PUBLIC_URL).href.replace(/\/$/, '')

@@ -37,6 +37,8 @@ type Features = SessionServices &
 export type Service = Features & {
   readonly config: Config
   readonly logger: Logger
+  /** Aborts when the log is another one than this service was opened with: from then on it answers nothing, and is opened again. */
+  readonly over: AbortSignal
   /** The log as features read and write it. */
   readonly log: EventLog
   /** Turns stored records into events, of their newest schema version. */

@@ -10,8 +10,9 @@ import { openReads } from '../../eventstore/engine/reads.ts'
 import { newWatermark } from '../../eventstore/engine/watermark.ts'
 import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
+import type { EventLog } from '../../eventstore/log/log.ts'
 import { newMetrics } from '../http/metrics.ts'
-import { ANSWER_MS, leaveServer, newPool } from '../../eventstore/postgres/connect.ts'
+import { ANSWER_MS, newPool } from '../../eventstore/postgres/connect.ts'
 import { keepErrorsTerse } from '../../eventstore/postgres/error-verbosity.ts'
 import { migrate } from '../../eventstore/postgres/migrate.ts'
 import { poolSizes } from '../../eventstore/postgres/pool-sizes.ts'
@@ -24,12 +25,31 @@ export type StoresOptions = {
   readonly config: Config
   readonly databaseUrl: string
   readonly logger: Logger
+  /** Whether it was open before in this process. Then reads are served even if another log is there now. Default: false. */
+  readonly isReopened?: boolean
   /** All groups of read models. Default: those of the service. */
   readonly groups?: readonly Group[]
 }
 
+/** Aborts when the log is another one than it was, which is logged. */
+const overWhenChanged = (log: Pick<EventLog, 'onChange'>, logger: Logger): AbortSignal => {
+  const over = new AbortController()
+  log.onChange(({ epoch, hasLostEnd }) => {
+    if (hasLostEnd)
+      logger.error({ epoch }, 'the log has lost its end, or another copy of it is in use: the service is opened again')
+    else
+      logger.info(
+        { epoch },
+        'the log has another epoch, as after `tracebook log restored`: the service is opened again',
+      )
+    over.abort()
+  })
+  return over.signal
+}
+
 /** Migrates the database, and opens the log and the read models, with the positions that this node has reached in both. */
-export const openStores = async ({ config, databaseUrl, logger, groups: known = allGroups }: StoresOptions) => {
+export const openStores = async (options: StoresOptions) => {
+  const { config, databaseUrl, logger, isReopened = false, groups: known = allGroups } = options
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
   const verbosity = await keepErrorsTerse(databaseUrl)
@@ -42,7 +62,9 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     eventStoreUrl: config.EVENTSTORE_URL,
     metrics,
     logger,
+    isReopened,
   })
+  const over = overWhenChanged(log, logger)
   const codec = newCodec(formats)
   const outage = newOutageLog(logger)
   const lastSeen = newWatermark()
@@ -90,12 +112,8 @@ export const openStores = async ({ config, databaseUrl, logger, groups: known = 
     max: sizes.operations,
     statementTimeoutMs: ANSWER_MS,
   })
-  log.onChange(() => {
-    for (const each of [reads, timeline, searches]) each.leaveServer()
-    leaveServer(operations)
-  })
   installGauges(metrics, groups, lastSeen.position, reads.pool)
-  return { sizes, metrics, log, codec, outage, lastSeen, groups, reads, timeline, searches, operations }
+  return { sizes, metrics, log, codec, over, outage, lastSeen, groups, reads, timeline, searches, operations }
 }
 
 export type Stores = Awaited<ReturnType<typeof openStores>>

@@ -32,8 +32,6 @@ export type Tokens = {
    */
   observe(event: { readonly position: bigint; readonly callers: string | undefined }): void
   clear(): void
-  /** Clears the cache because the log has a new epoch, in which positions start again. */
-  restart(): void
 }
 
 type TokensOptions = {
@@ -97,5 +95,5 @@ export const newTokens = (options: TokensOptions): Tokens => {
     if (callers !== undefined) cache.observe({ position, topics: [callers] })
   }
 
-  return { find, observe, clear: cache.clear, restart: cache.restart }
+  return { find, observe, clear: cache.clear }
 }

@@ -5,7 +5,7 @@ import { decodeEvent } from '../../eventstore/engine/decode-event.ts'
 import { hasLogLostEvents } from '../../eventstore/engine/process-checkpoint.ts'
 import type { DecodedEvent } from '../../eventstore/engine/projection.ts'
 import { streamIdOf } from '../../eventstore/engine/stream.ts'
-import { type EventLog, LogChanged, type RecordedEvent } from '../../eventstore/log/log.ts'
+import type { EventLog, RecordedEvent } from '../../eventstore/log/log.ts'
 import { writeUuid } from '../../base/uuid.ts'
 import { pause } from '../../base/waits.ts'
 import {
@@ -116,7 +116,7 @@ export const runProcessManager = async (options: ProcessManagerOptions): Promise
   let anchor: ReturnType<typeof anchorOf>
 
   const apply = async (facts: readonly TraceFact[], through: bigint) => {
-    if ((await log.identity()).epoch !== epoch) throw new LogChanged()
+    await log.identity() // throws LogChanged if it is not what it was
     await inTransaction(client, async () => {
       await moveCheckpoint(client, { from: at, through, epoch, anchor })
       if (facts.length === 0) return

@@ -23,19 +23,4 @@ test('for a snapshot older than the changes remembered the answer is unknown', (
   assert.is(since(3n), 'unchanged')
 })
 
-test('positions start again in another epoch of the log', () => {
-  const changes = newRecentChanges<number>(1)
-  for (const position of [7n, 8n, 9n]) changes.note(position, 0)
-  changes.restart()
-  assert.is(
-    changes.since(-1n, () => true),
-    'unchanged',
-  )
-  changes.note(1n, 0)
-  assert.is(
-    changes.since(0n, () => true),
-    'changed',
-  )
-})
-
 test.run()

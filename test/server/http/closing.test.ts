@@ -2,8 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import fastify, { type FastifyReply } from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { installClosing } from '../../../src/server/http/closing.ts'
+import { installErrors } from '../../../src/server/http/errors.ts'
+import { notFound } from '../../../src/server/http/http-error.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 
@@ -34,6 +38,38 @@ test('answers requests in flight, and refuses later ones with an error of the AP
   assert.equal(error.details, { stored: false })
   await closed
   await database.drop()
+})
+
+test('once the log has changed, a request in flight gets no answer from the state before', async () => {
+  const over = new AbortController()
+  const app = fastify()
+  installErrors(app)
+  installClosing(app, over.signal)
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const { promise: answer, resolve: give } = Promise.withResolvers<object>()
+  const handler = async (_: unknown, reply: FastifyReply) => {
+    begin()
+    reply.header('set-cookie', 'token=before').header('etag', '"before"')
+    return answer
+  }
+  for (const method of ['GET', 'PUT'] as const) app.route({ method, url: '/', handler })
+  app.get('/missing', async () => {
+    await answer
+    throw notFound()
+  })
+  const asked = (['GET', 'PUT'] as const).map((method) => app.inject({ method, url: '/' }))
+  const missing = app.inject('/missing')
+  await begun
+  over.abort()
+  give({ state: 'before' })
+  for (const { statusCode, headers, payload } of await Promise.all([...asked, missing])) {
+    assert.is(statusCode, 503)
+    assert.is(headers['retry-after'], '1')
+    assert.not.match(payload + JSON.stringify(headers), /before/)
+  }
+  assert.equal((await asked[1]!).json().error.details, { stored: 'unknown' })
+  assert.equal((await app.inject({ method: 'PUT', url: '/' })).json().error.details, { stored: false })
+  await app.close()
 })
 
 test.run()

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { pino } from 'pino'
 import { suite } from 'uvu'
@@ -7,7 +8,7 @@ import type { EventLog } from '../../../src/eventstore/log/log.ts'
 import { wholeAppends } from '../../../src/eventstore/log/whole-appends.ts'
 import { openCheckpoint, signCheckpoint } from '../../../src/server/proof/checkpoint.ts'
 import { generateSigner, parseVerifier } from '../../../src/server/proof/note.ts'
-import { startTreeProcess } from '../../../src/server/proof/process.ts'
+import { type Signed, startTreeProcess } from '../../../src/server/proof/process.ts'
 import { anAppend, numbered } from '../../eventstore/log/support/events.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { type Database, freshDatabase, onServer } from '../../support/database.ts'
@@ -251,6 +252,22 @@ test('leaves that another process has written are refused by the next one, which
   await onServer(database.url, 'delete from tracebook.audit_keys')
   await until(() => one.isRefused() || other.isRefused())
   assert.equal(await leader(), leading)
+})
+
+test('what a node has signed before it was opened again, the tree must lead to', async ({ database, ends }) => {
+  const log = openLog(database)
+  ends.push(log.close)
+  const signed: Signed = {}
+  const startWith = (signed: Signed) =>
+    startTreeProcess({ url: database.url, log, signer, signed, now: Date.now, logger: silent, outage })
+  const first = startWith(signed)
+  await log.append(`thing-${newId()}`, 'none', numbered(3))
+  await until(() => signed.published?.size === 3)
+  await first.close()
+  await onServer(database.url, 'delete from tracebook.audit_keys') // as in a database that was put back
+  const again = startWith({ published: { size: 3, root: randomBytes(32) } })
+  ends.push(again.close)
+  await until(() => again.isRefused())
 })
 
 const damages = {

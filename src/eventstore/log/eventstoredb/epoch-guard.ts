@@ -1,5 +1,5 @@
 import { newIdentityCheck } from '../identity-check.ts'
-import { LogChanged, type LogIdentity, type NewEpoch, type Position } from '../log.ts'
+import { type LogIdentity, type NewEpoch, type Position } from '../log.ts'
 import type { Connection } from './connection.ts'
 import type { IdentityStore } from './identity-store.ts'
 
@@ -14,10 +14,8 @@ export type EpochGuard = {
   renewEpoch(seen: string): Promise<LogIdentity>
   /** Notes the last event of a page. Appended events do not count, because reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** How often the log's epoch has changed. */
-  epochChanges(): number
-  /** @throws LogChanged if the epoch has changed more often, LogUnavailable if the log cannot be reached */
-  assertSame(epochChanges: number): Promise<void>
+  /** @throws LogChanged if the epoch has changed, LogUnavailable if the log cannot be reached */
+  assertSame(): Promise<void>
 }
 
 export const newEpochGuard = (
@@ -36,27 +34,27 @@ export const newEpochGuard = (
     verified = before
   }
 
-  const assertSame = async (epochChanges: number) => {
+  const assertSame = async () => {
     while (verified !== failures()) {
       verifying ??= verify().finally(() => {
         verifying = undefined
       })
       await verifying
     }
-    if (check.epochChanges() !== epochChanges) throw new LogChanged()
+    check.assertSame()
   }
 
   const identity = async () => {
     const current = await identityStore.identity()
-    check.noteIdentity(current)
+    if (!check.noteIdentity(current)) await verify()
     return current
   }
 
   const renewEpoch = async (seen: string) => {
     const renewed = await identityStore.renewEpoch(seen)
-    await verify()
+    await verify().catch(() => {}) // throws LogChanged, if not for another reason
     return renewed
   }
 
-  return { identity, renewEpoch, noteRead: check.noteRead, epochChanges: check.epochChanges, assertSame }
+  return { identity, renewEpoch, noteRead: check.noteRead, assertSame }
 }

@@ -1,4 +1,4 @@
-import { type Anchor, type EventLog, type NewEpoch, type Revision, type StoredRecord } from '../log.ts'
+import { type Anchor, type EventLog, type NewEpoch, type Position, type Revision, type StoredRecord } from '../log.ts'
 import { REQUEST_WAIT_MS, attemptMs } from '../../../base/waits.ts'
 import { parseAddress } from './address.ts'
 import { proposedEvent } from './append-request.ts'
@@ -52,24 +52,24 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     serverReads,
     ownEvents,
     identityRead: forReading.noteFailure, // so that the identity is verified
-    watch: () => watch(),
+    assertSame: () => guard.assertSame(),
   })
   const wakeUps = newWakeUps(forReading, address, ownStreams)
-  const { head, canReadUpTo } = serverReads
-  const writer = newWriter({ connection: forWriting, address, deadlineMs, head, canReadUpTo, observe })
+  const { canReadUpTo } = serverReads
+  const writer = newWriter({
+    connection: forWriting,
+    address,
+    deadlineMs,
+    head: serverReads.head,
+    canReadUpTo,
+    observe,
+  })
   const closing = new AbortController()
   const identityStore = newIdentityStore(serverReads, writer, { prefix: address.prefix, ownStreams })
   const listeners: ((epoch: NewEpoch) => void)[] = []
   const guard = newEpochGuard([forReading, forWriting], identityStore, (identity) => {
-    sharedReads.forget()
     for (const listener of listeners) listener(identity)
   })
-
-  /** For reads: a decision must not be made on a log that has lost its end, while caches and read models have not noticed. */
-  const watch = () => {
-    const epochChanges = guard.epochChanges()
-    return () => guard.assertSame(epochChanges)
-  }
 
   const append: EventLog['append'] = async (stream, expected, events) => {
     // The server would accept an empty append, and answer with a revision that does not exist.
@@ -79,23 +79,26 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
       throw new TypeError(`the name of a stream must not contain ${address.prefix.at(-1)}`)
     const proposed = events.map(proposedEvent)
     ownEvents.remember(events)
-    const assertSame = watch()
-    const answer = await writer.append(fullName, expected, proposed, assertSame)
+    const answer = await writer.append(fullName, expected, proposed, guard.assertSame)
     wakeUps.increment()
     return answer
   }
 
-  const last = async (stream: string) => {
-    const assertSame = watch()
-    const found = await serverReads.lastEvent(address.prefix + stream)
-    await assertSame()
+  /** What was read, if the log is still the same then. @throws LogChanged */
+  const ofSame = async <T>(read: Promise<T>): Promise<T> => {
+    const found = await read
+    await guard.assertSame()
     return found
   }
+  const last = (stream: string) => ofSame(serverReads.lastEvent(address.prefix + stream))
+  const head = () => ofSame(serverReads.head())
+  const holds = (position: Position, id: string) => ofSame(identityStore.holds(position, id))
 
   const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
   const follow = newFollow({ guard, sharedReads, wakeUps, closing: closing.signal })
 
   const truncate = async (stream: string, before: Revision, held?: Anchor) => {
+    await guard.assertSame()
     if (held && (await identityStore.holds(held.position, held.id)) === false) return
     await truncateStream(serverReads, writer, address.prefix + stream, before)
     sharedReads.forget()
@@ -118,7 +121,8 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     follow,
     truncate,
     head,
-    ...identityStore,
+    storedIdentity: identityStore.storedIdentity,
+    holds,
     identity: guard.identity,
     renewEpoch: guard.renewEpoch,
     onChange,

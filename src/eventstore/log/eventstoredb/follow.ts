@@ -5,7 +5,7 @@ import type { SharedRead, SharedReads } from './shared-reads.ts'
 import type { WakeUps } from './wake-ups.ts'
 
 type FollowOptions = {
-  readonly guard: Pick<EpochGuard, 'epochChanges' | 'assertSame' | 'noteRead'>
+  readonly guard: Pick<EpochGuard, 'assertSame' | 'noteRead'>
   readonly sharedReads: Pick<SharedReads, 'after' | 'joined'>
   readonly wakeUps: Pick<WakeUps, 'changed' | 'found' | 'restart'>
   /** Ends all followers. */
@@ -28,10 +28,10 @@ function* batchesOf({ events, through }: Batch<StoredRecord>): Generator<Batch<S
 export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follow'] => {
   const { guard, sharedReads, wakeUps, closing } = options
 
-  /** Whether the epoch has changed no more often; false while the log cannot be reached. @throws LogChanged */
-  const isSame = async (epochChanges: number): Promise<boolean> => {
+  /** Whether the epoch is the same; false while the log cannot be reached. @throws LogChanged */
+  const isSame = async (): Promise<boolean> => {
     try {
-      await guard.assertSame(epochChanges)
+      await guard.assertSame()
       return true
     } catch (error) {
       if (error instanceof LogChanged) throw error
@@ -41,7 +41,6 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
 
   return async function* ({ after, signal }) {
     const end = AbortSignal.any([signal, closing])
-    const epochChanges = guard.epochChanges()
     let position = after
     let isWoken: boolean | undefined // undefined before the end was reached, and between two pages
     let next: SharedRead | undefined
@@ -52,7 +51,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
         // Also after a failed read: if the log has lost its end, there may be no record at this position any more.
-        const usable = (await isSame(epochChanges)) ? found : undefined
+        const usable = (await isSame()) ? found : undefined
         const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
         const page = joined?.page
         guard.noteRead(page?.events.at(-1))

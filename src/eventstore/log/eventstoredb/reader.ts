@@ -66,8 +66,11 @@ type ReaderOptions = {
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Called when a page has a record of the log's identity, which may be a change. */
   readonly identityRead: () => void
-  /** Begins to watch the log. The returned function @throws LogChanged if the log's epoch has changed since. */
-  readonly watch: () => () => Promise<void>
+  /**
+   * A decision must not be made on a log that has lost its end, while caches and read models have not noticed.
+   * @throws LogChanged if the log's epoch has changed
+   */
+  readonly assertSame: () => Promise<void>
 }
 
 /** The largest difference of two successive revisions that are read together. */
@@ -86,7 +89,7 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
 
 /** Reads in pages: no call to the server stays open between two of them, so the consumer may be slow or stop early. */
 export const newReader = (options: ReaderOptions) => {
-  const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, watch } = options
+  const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, assertSame } = options
   const { credentials, prefix } = address
   const withoutTruncated = newTruncationFilter(serverReads, ownStreams)
 
@@ -133,6 +136,7 @@ export const newReader = (options: ReaderOptions) => {
     let next: Promise<ReadPage> | undefined = left > 0 ? page(after, { count }) : undefined
     while (next) {
       const { events, through, isLast, isSparse } = await next
+      await assertSame()
       const taken = events.slice(0, left)
       left -= taken.length
       count = Math.min(count * 4, PAGE_EVENTS)
@@ -146,7 +150,6 @@ export const newReader = (options: ReaderOptions) => {
   async function* read(stream: string, options: ReadOptions = {}) {
     const { backwards = false, from = backwards ? LAST_REVISION : 0n, limit = Number.POSITIVE_INFINITY } = options
     let [revision, left, count] = [from > LAST_REVISION ? LAST_REVISION : from, limit, FIRST_PAGE]
-    const assertSame = watch()
     while (left > 0 && revision >= 0n) {
       const { events, isLast } = await serverReads.pageOfStream(prefix + stream, revision, {
         backwards,

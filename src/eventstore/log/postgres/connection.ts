@@ -55,16 +55,11 @@ export const newConnection = (url: string, statementMs: number, verify: (client:
     if (lost) destroyConnection(lost)
   }
 
-  /** Closes it at once, unless it is still being opened. */
-  const dropOpen = () => {
-    if (ready) drop()
-  }
-
   const end = async () => {
     const last = client
     client = undefined
     if (last) await closeConnection(last)
   }
 
-  return { get, drop, dropOpen, end }
+  return { get, drop, end }
 }

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { REQUEST_WAIT_MS, pause } from '../../../base/waits.ts'
-import { leaveServer, newPool } from '../../postgres/connect.ts'
+import { newClient, newPool, withConnection } from '../../postgres/connect.ts'
+import { failureText, isTransient } from '../../postgres/errors.ts'
 import { newIdentityCheck } from '../identity-check.ts'
 import {
   type Anchor,
@@ -9,13 +10,14 @@ import {
   type EventLog,
   type LastRecord,
   LogChanged,
+  LogUnavailable,
   type NewEpoch,
   type StoredRecord,
   type Revision,
 } from '../log.ts'
 import { DamagedRow } from './body.ts'
 import { newProbe } from './probe.ts'
-import { STATEMENT_MS, queryWithRetry, newReader } from './reader.ts'
+import { STATEMENT_MS, type Query, queryWithRetry, newReader } from './reader.ts'
 import { newRecentEvents } from './recent-events.ts'
 import { truncateStream } from './truncate.ts'
 import { newWakeUps } from './wake-ups.ts'
@@ -54,14 +56,19 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   const listeners: ((epoch: NewEpoch) => void)[] = []
   const identityCheck = newIdentityCheck(0, (epoch) => {
     writer.abandon(new LogChanged())
-    recent.restart()
-    leaveServer(pool)
-    wakeUps.reconnect()
+    recent.wake()
     for (const listener of listeners) listener(epoch)
   })
   const verify = (client: pg.ClientBase) => identityCheck.verify(newProbe(client))
   const pool = newPool({ url, name: 'log', max: connections, statementTimeoutMs: STATEMENT_MS, onConnect: verify })
-  const { page, read, readAll, readRevisions } = newReader(pool)
+  /** A query of a pool whose connections may lead to the server before a failover, which may still be running. */
+  const query: Query = async (asked) => {
+    identityCheck.assertSame()
+    const found = await queryWithRetry<never>(pool, asked)
+    identityCheck.assertSame()
+    return found
+  }
+  const { page, read, readAll, readRevisions } = newReader(query)
   const recent = newRecentEvents(RECENT_BYTES)
   const closing = new AbortController()
   const wakeUps = newWakeUps(url, pool, {
@@ -87,7 +94,6 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }): AsyncIterable<Batch<StoredRecord>> {
     const stopped = AbortSignal.any([signal, closing.signal])
     const reader = recent.read()
-    const epochChanges = identityCheck.epochChanges()
     let position = after
     // The log itself is read at the start, and after a while without a wake-up, because a notification may have been lost.
     let mayUseRecent = false
@@ -97,7 +103,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
         const events =
           (mayUseRecent ? reader.eventsAfter(position) : undefined) ?? (await page(position).catch(undefinedIfPassing))
         if (stopped.aborted) return
-        if (identityCheck.epochChanges() !== epochChanges) throw new LogChanged()
+        identityCheck.assertSame()
         identityCheck.noteRead(events?.at(-1))
         if (events === undefined) await pause(RETRY_MS, stopped)
         else if (events.length === 0) {
@@ -116,29 +122,43 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
   }
 
   const truncate = async (stream: string, before: Revision, held?: Anchor) => {
+    identityCheck.assertSame()
     await truncateStream(pool, stream, before, held).finally(() => recent.drop(stream, before))
     await wakeUps.notifyTruncated()
   }
 
   const last = async (stream: string) => {
-    const query = { name: 'log-last', text: lastStatement, values: [stream] }
-    return (await queryWithRetry<LastRecord>(pool, query)).rows[0]
+    const { rows } = await query<LastRecord>({ name: 'log-last', text: lastStatement, values: [stream] })
+    return rows[0]
   }
 
   const head = async () => {
-    const query = { name: 'log-head', text: 'select coalesce(max(last), 0) as position from log.appends' }
-    return (await queryWithRetry<{ position: bigint }>(pool, query)).rows[0]!.position
+    const text = 'select coalesce(max(last), 0) as position from log.appends'
+    return (await query<{ position: bigint }>({ name: 'log-head', text })).rows[0]!.position
   }
 
   // The pool, with the retries of all reads. The probe calls only this form of `query`.
   const probe = newProbe({
-    query: (text: string, values: unknown[]) => queryWithRetry(pool, { text, values }),
+    query: (text: string, values: unknown[]) => query({ text, values }),
   } as never)
 
+  const identity = async () => {
+    const current = await probe.identity()
+    if (!identityCheck.noteIdentity(current)) await identityCheck.verify(probe)
+    return current
+  }
+
   const renewEpoch = async (seen: string) => {
-    const renewed = await probe.renewEpoch(seen)
-    await identityCheck.verify(probe)
-    await wakeUps.notifyRenewed()
+    // Over a connection of its own: those of the pool are of no use any more once this log has noticed its new epoch.
+    const renewed = await withConnection(newClient(url, 'log epoch', STATEMENT_MS), async (client) => {
+      const identity = await newProbe(client).renewEpoch(seen)
+      await wakeUps.notifyRenewed(client)
+      return identity
+    }).catch((error: unknown) => {
+      if (!isTransient(error)) throw error
+      throw new LogUnavailable(false, error, failureText('the log', error, STATEMENT_MS))
+    })
+    await identityCheck.verify(probe).catch(() => {}) // throws LogChanged, if not for another reason
     return renewed
   }
 
@@ -160,7 +180,7 @@ export const openPostgresLog = (options: PostgresLogOptions): EventLog<StoredRec
     follow,
     truncate,
     head,
-    identity: probe.identity,
+    identity,
     renewEpoch,
     holds: probe.holds,
     onChange: (listener) => void listeners.push(listener),

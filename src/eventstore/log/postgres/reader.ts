@@ -2,7 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { int8s } from '../../postgres/arrays.ts'
 import { failureText, isCancelled, isTransient } from '../../postgres/errors.ts'
-import { LogUnavailable, type Position, type ReadOptions, type StoredRecord, type Revision } from '../log.ts'
+import {
+  LogChanged,
+  LogUnavailable,
+  type Position,
+  type ReadOptions,
+  type StoredRecord,
+  type Revision,
+} from '../log.ts'
 import { decompressed } from './body.ts'
 import { type StoredBody, type StoredRow, headAt, recordsOf, storedColumns } from './rows.ts'
 
@@ -94,7 +101,7 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
     try {
       return await pool.query<Row>(query)
     } catch (error) {
-      if (!isTransient(error)) throw error
+      if (error instanceof LogChanged || !isTransient(error)) throw error
       if (pool.ending || isCancelled(error) || performance.now() > deadline)
         throw new LogUnavailable(false, error, failureText('the log', error, STATEMENT_MS))
       await setTimeout(RETRY_MS)
@@ -102,10 +109,13 @@ export const queryWithRetry = async <Row extends pg.QueryResultRow>(pool: pg.Poo
   }
 }
 
+/** Runs a query on the log. @throws LogUnavailable */
+export type Query = <Row extends pg.QueryResultRow>(query: pg.QueryConfig) => Promise<pg.QueryResult<Row>>
+
 /** Reads the log in pages of about 1,000 events and 2 MiB. A larger row is a page of its own. */
-export const newReader = (pool: pg.Pool) => {
+export const newReader = (query: Query) => {
   const records = async (name: string, text: string, values: unknown[]): Promise<StoredRecord[]> =>
-    (await queryWithRetry<StoredRow>(pool, { name, text, values })).rows.flatMap(recordsOf)
+    (await query<StoredRow>({ name, text, values })).rows.flatMap(recordsOf)
 
   /** A page of events after a position; empty at the end of the log. */
   const page = async (after: Position, limit = PAGE_EVENTS) => {
@@ -130,8 +140,8 @@ export const newReader = (pool: pg.Pool) => {
   }
 
   const pageBackwards = async (stream: string, from: Revision, limit: number) => {
-    const query = { name: 'log-stream-back', text: pageOfStream('desc'), values: [stream, from, limit] }
-    const { rows } = await queryWithRetry<StoredRow>(pool, query)
+    const [name, values] = ['log-stream-back', [stream, from, limit]]
+    const { rows } = await query<StoredRow>({ name, text: pageOfStream('desc'), values })
     return rows.flatMap((row) => recordsOf(row).reverse()).filter(({ revision }) => revision <= from)
   }
 
@@ -163,8 +173,8 @@ export const newReader = (pool: pg.Pool) => {
   async function* readRevisions(stream: string, revisions: readonly Revision[]) {
     for (let first = 0; first < revisions.length;) {
       const asked = revisions.slice(first, first + PAGE_EVENTS)
-      const query = { name: 'log-stream-at', text: pageOfRevisions, values: [stream, int8s([...asked])] }
-      const { rows } = await queryWithRetry<EventRow>(pool, query)
+      const values = [stream, int8s([...asked])]
+      const { rows } = await query<EventRow>({ name: 'log-stream-at', text: pageOfRevisions, values })
       yield* recordsAt(rows)
       const last = rows.at(-1)?.revision
       first += last === undefined ? asked.length : asked.findLastIndex((revision) => revision <= last) + 1

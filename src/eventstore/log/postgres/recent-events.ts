@@ -23,8 +23,6 @@ type RecentEvents = {
   clear(): void
   /** Drops the events of a stream before a revision, which were just erased. */
   drop(stream: string, before: Revision): void
-  /** Starts again, because the log's epoch has changed. */
-  restart(): void
   /** Notes that another process may have appended, and wakes the followers. */
   wake(): void
   /** The count of changes. Taken before a read, it shows later whether there may be newer events. */
@@ -68,12 +66,6 @@ export const newRecentEvents = (maxBytes: number): RecentEvents => {
       return events.length > 0 ? [{ events, bytes: sizeOf(events) }] : []
     })
     bytes = batches.reduce((sum, batch) => sum + batch.bytes, 0)
-  }
-
-  const restart = () => {
-    clear()
-    end = undefined
-    wake()
   }
 
   const publish = (events: readonly StoredRecord[]) => {
@@ -126,5 +118,5 @@ export const newRecentEvents = (maxBytes: number): RecentEvents => {
     return reader
   }
 
-  return { publish, read, clear, drop, restart, wake, count, changed }
+  return { publish, read, clear, drop, wake, count, changed }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { SERVICE, actAs } from '../../../base/current-client.ts'
-import { closeConnection, destroyConnection, newClient } from '../../postgres/connect.ts'
+import { closeConnection, newClient } from '../../postgres/connect.ts'
 
 const CHANNEL = 'tracebook_log'
 const RETRY_MS = 200
@@ -19,10 +19,8 @@ type WakeUps = {
   notify(): void
   /** Notifies other processes that events which they have in memory may have been erased. */
   notifyTruncated(): Promise<void>
-  /** Notifies other processes that the log has another epoch. */
-  notifyRenewed(): Promise<void>
-  /** Listens over another connection from now on. */
-  reconnect(): void
+  /** Notifies other processes over this connection that the log has another epoch. */
+  notifyRenewed(client: Pick<pg.Client, 'query'>): Promise<void>
   close(): Promise<void>
 }
 
@@ -54,7 +52,6 @@ const newListener = (url: string, onNotification: (payload: string) => void) => 
 
   void listen(newClient(url, 'log listener'))
   return {
-    reconnect: () => client && destroyConnection(client),
     close: async () => {
       closed = true
       clearTimeout(retry)
@@ -77,8 +74,8 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renew
     grown()
   })
 
-  const send = async (what: string) => {
-    await pool.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
+  const send = async (what: string, over: Pick<pg.Client, 'query'> = pool) => {
+    await over.query('select pg_notify($1, $2)', [CHANNEL, `${self} ${what}`]).catch(() => {})
   }
 
   const run = async () => {
@@ -99,7 +96,7 @@ export const newWakeUps = (url: string, pool: pg.Pool, { grown, truncated, renew
   return {
     notify,
     notifyTruncated: () => send('truncated'),
-    notifyRenewed: () => send('renewed'),
+    notifyRenewed: (client) => send('renewed', client),
     ...listener,
   }
 }

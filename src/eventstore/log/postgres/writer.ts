@@ -47,10 +47,7 @@ const RECONNECT_MS = 100
 
 type Writer = {
   append: EventLog['append']
-  /**
-   * Refuses all pending appends: the log has another epoch, so it may lack events that they build on. Later appends use another connection,
-   * because the open one may lead to the former server.
-   */
+  /** Refuses all appends, pending and later ones: the log has another epoch, so it may lack events that they build on. */
   abandon(reason: Error): void
   /** Accepts no more appends, answers the pending ones, then closes the connection. */
   close(): Promise<void>
@@ -86,7 +83,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   let draining: Promise<void> | undefined
   const unanswered = new Set<PendingAppend>()
   let lastError: unknown
-  let closed = false
+  let refused: Error | undefined
 
   /** @throws PermanentError if connecting again would fail as well */
   const connect = () =>
@@ -168,7 +165,7 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
 
   const append: Writer['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new RangeError('an append needs at least one event')
-    if (closed) throw new LogUnavailable(false)
+    if (refused) throw refused
     const what = { stream, expected: revisionNumber(expected), events }
     const onSettled = (settled: PendingAppend) => void unanswered.delete(settled)
     const pending = newPendingAppend(what, deadlineMs, { lastError: () => lastError, onSettled })
@@ -179,12 +176,12 @@ export const newWriter = ({ url, deadlineMs, verify, committed, observe }: Write
   }
 
   const abandon = (reason: Error) => {
+    refused = reason
     for (const append of [...unanswered]) giveUp(append, reason)
-    connection.dropOpen()
   }
 
   const close = async () => {
-    closed = true
+    refused ??= new LogUnavailable(false)
     await draining
     await connection.end()
   }

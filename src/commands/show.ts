@@ -75,6 +75,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     messageTypeCounts: [],
     toolTypeCounts: [],
     shape: [],
+    childCount: [],
   } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
   return Object.values(facts).flat()
 }

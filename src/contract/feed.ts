@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { flag, id, nextCursor, text } from './fields.ts'
-import { Cursor, Limit, badPage } from './parameters.ts'
+import { Cursor, Limit, WithChildren, badPage } from './parameters.ts'
 import { type Api, data } from './route.ts'
 import { ListedTrace } from './trace.ts'
 
@@ -35,7 +35,7 @@ export const feed = {
     summary: 'List public traces and, if you are signed in, those of your active namespace; newest first',
     description: 'A page has 50 traces unless `limit` says otherwise, and at most 8 MiB.',
     auth: 'optional',
-    query: { limit: Limit.optional(), cursor: Cursor.optional() },
+    query: { limit: Limit.optional(), cursor: Cursor.optional(), children: WithChildren.optional() },
     answer: data(Feed),
     errors: { invalid_request: badPage },
   },

@@ -44,6 +44,17 @@ export const Cursor = z.string().meta({ description: 'The `nextCursor` of the pr
 /** Whether a flag in a query is set: `true`; any other text is `false`. */
 export const isTrue = (text: string): boolean => text === 'true'
 
+/** Whether a list has sub-agents. */
+export const WithChildren = z
+  .enum(['true', 'false'])
+  .meta({
+    description:
+      '`false`: without the traces of sub-agents whose parent you may read; each trace says by `childCount` how many it has. Forks and resumed ' +
+      'sessions stay. Default: `true`',
+    examples: ['false'],
+  })
+  .transform(isTrue)
+
 /** A revision of a stream, as digits. */
 export const aRevision = (description: string, ...examples: unknown[]) =>
   z

@@ -96,6 +96,9 @@ export const ListedTrace = z.object({
     'When the session ended: the largest `timestamp` of its messages (absent if none has one)',
   ).optional(),
   messageCount: count('The number of messages of the trace').optional(),
+  childCount: count(
+    'The number of its sub-agents that you may read, at most 100; only in lists without sub-agents (`children=false`)',
+  ).optional(),
   shape: SessionShape.optional(),
 })
 export type ListedTrace = z.infer<typeof ListedTrace>

@@ -11,6 +11,7 @@ import {
   MAX_LIMIT,
   Slug,
   TraceKey,
+  WithChildren,
   badMoment,
   badPage,
   isTrue,
@@ -103,7 +104,7 @@ const upsertErrors = {
     'The namespace has deleted a trace with this `externalId`, and `unlessDeleted` is `true`. Leave it, or send the request without ' +
     '`unlessDeleted` to create a new trace.',
 } as const
-const badSort = `${badPage} Or \`sort\` is not one of \`createdAt\`, \`startedAt\` and \`updatedAt\`.`
+const badSort = `${badPage} Or \`sort\` is not one of \`createdAt\`, \`startedAt\` and \`updatedAt\`, or \`children\` neither \`true\` nor \`false\`.`
 
 /** Traces: create, read, change, delete, list. */
 export const traces = {
@@ -204,7 +205,12 @@ export const traces = {
     description:
       'A page has 50 traces unless `limit` says otherwise, and at most 8 MiB. The list is empty if you are not a member of any namespace.',
     auth: 'required',
-    query: { limit: Limit.optional(), cursor: Cursor.optional(), sort: Sort.optional() },
+    query: {
+      limit: Limit.optional(),
+      cursor: Cursor.optional(),
+      sort: Sort.optional(),
+      children: WithChildren.optional(),
+    },
     answer: data(TraceList),
     errors: { invalid_request: badSort },
   },
@@ -223,6 +229,7 @@ export const traces = {
       }).optional(),
       cursor: Cursor.optional(),
       sort: Sort.optional(),
+      children: WithChildren.optional(),
     },
     answer: data(TraceList),
     errors: {

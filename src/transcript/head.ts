@@ -62,6 +62,7 @@ const names = {
   messageTypeCounts: undefined,
   toolTypeCounts: undefined,
   shape: undefined,
+  childCount: undefined,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
 
 /** The title of a trace: its own, otherwise the one that the service has made, otherwise its id. */

@@ -63,6 +63,7 @@ const isSent = {
   ai_title: false,
   ai_summary: false,
   summaryMessageCount: false,
+  childCount: false,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: Name extends keyof TraceUpsert ? boolean : false }
 
 /** The fields to send: also those that a newer version has written, which only the service may know. */

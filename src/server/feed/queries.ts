@@ -9,6 +9,7 @@ import { rowWithModelName } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summarySize } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
+import { childCount, isRoot, type ListReader } from '../trace/sub-agents.ts'
 import { listedMembers } from '../trace/views.ts'
 
 /** Where entries come from: the rows of traces, and the names of models. */
@@ -27,17 +28,16 @@ export type FeedRow = ListedRow & {
 /** Sorts before all traces: where a list starts. */
 const NEWEST: After = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
 
-const publicPage = `
-  select id, created_at from feed where visibility = 'public' and (created_at, id) < ($1, $2)
+const pageOf = (condition: string): string => `
+  select id, created_at from feed where ${condition} and (created_at, id) < ($1, $2)
   order by created_at desc, id desc limit $3`
 
-const namespacePage = `
-  select id, created_at from feed where namespace_id = $4 and (created_at, id) < ($1, $2)
-  order by created_at desc, id desc limit $3`
+const publicPage = `visibility = 'public'`
+const namespacePage = 'namespace_id = $4'
 
 // An OR of both conditions would cost 25 times as much. UNION drops the traces that are in both.
-const sessionPage = `
-  select id, created_at from ((${publicPage}) union (${namespacePage})) both_pages
+const sessionPage = (more = ''): string => `
+  select id, created_at from ((${pageOf(publicPage + more)}) union (${pageOf(namespacePage + more)})) both_pages
   order by created_at desc, id desc limit $3`
 
 /** SQL for the columns of a `FeedRow`. */
@@ -50,11 +50,20 @@ export const feedTables = `${summaryTables}
   cross join lateral (select r.slug, r.display_name from namespaces r where r.id = t.namespace_id limit 1) n
   left join lateral (select r.id, r.display_name from users r where r.id = t.created_by limit 1) u on true`
 
-const feedStatement = (page: string) => pageRows(`select ${feedColumns} from (${page}) f ${feedTables}`, NEWEST_FIRST)
+const feedStatement = (page: string, columns = feedColumns) =>
+  pageRows(`select ${columns} from (${page}) f ${feedTables}`, NEWEST_FIRST)
 
-export const publicFeedStatement = feedStatement(publicPage)
-export const sessionFeedStatement = feedStatement(sessionPage)
-export const namespaceFeedStatement = feedStatement(namespacePage)
+export const publicFeedStatement = feedStatement(pageOf(publicPage))
+export const sessionFeedStatement = feedStatement(sessionPage())
+export const namespaceFeedStatement = feedStatement(pageOf(namespacePage))
+
+/** The same without sub-agents whose parent the reader may read: `$5`, or anybody. */
+const rootsStatement = (reader: ListReader) => {
+  const more = ` and ${isRoot('feed.id', reader)}`
+  const page = reader === 'anybody' ? pageOf(publicPage + more) : sessionPage(more)
+  return feedStatement(page, `${feedColumns}, ${childCount(reader)}`)
+}
+export const rootsStatements = { public: rootsStatement('anybody'), session: rootsStatement('$5') } as const
 
 /** The traces that a page shows: all public ones, all of a namespace, or both. */
 export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }
@@ -72,6 +81,23 @@ export const feedRows = (
   return withPublic
     ? reads.rows<FeedRow & Row>('feed-session', sessionFeedStatement, [...values, namespaceId])
     : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
+}
+
+/** The rows of one page without sub-agents: of the public feed, or of that of a user and a namespace. */
+export const rootRows = (
+  reads: Reads<ReadTables>,
+  options: { reader: { userId: string; namespaceId: string } | undefined; limit: number; after: After | undefined },
+): Promise<FeedRow[]> => {
+  const { reader, limit } = options
+  const { createdAt, id } = options.after ?? NEWEST
+  const values = [createdAt, id, limit]
+  return reader
+    ? reads.rows<FeedRow & Row>('feed-session-roots', rootsStatements.session, [
+        ...values,
+        reader.namespaceId,
+        reader.userId,
+      ])
+    : reads.rows<FeedRow & Row>('feed-public-roots', rootsStatements.public, values)
 }
 
 /** A trace of the feed: its sort keys and its JSON, which is empty if the trace must not be shown. */

@@ -6,7 +6,7 @@ import { JSON_TYPE } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type FeedServices, firstPages } from './first-pages.ts'
 import { type After, afterOf } from '../trace/queries.ts'
-import { type FeedSource, feedRows, feedTexts, mergeEntries, toEntry } from './queries.ts'
+import { type FeedSource, feedRows, feedTexts, mergeEntries, rootRows, toEntry } from './queries.ts'
 
 /** The route of the feed. First pages are cached: the public one, and one for each namespace. A caller gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
@@ -30,10 +30,21 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
     return feedTexts(entries, limit, caller !== undefined)
   }
 
+  const rootsFor = async (caller: Caller | undefined, limit: number, after: After | undefined) => {
+    const reader = caller?.namespace && { userId: caller.userId, namespaceId: caller.namespace.id }
+    const rows = await rootRows(reads, { reader, limit: limit + 1, after })
+    return feedTexts(
+      rows.map((row) => toEntry(row, service)),
+      limit,
+      caller !== undefined,
+    )
+  }
+
   route(app, feed, 'GET /v1/feed', ({ caller, query }, reply) => {
     const { limit = DEFAULT_LIMIT } = query
     const after = afterOf(query.cursor)
     if (limit === 0) return feedTexts([], 0, caller !== undefined)
+    if (query.children === false) return rootsFor(caller, limit, after)
     const body = caller || after ? undefined : cachedBody(limit)
     return body ? reply.type(JSON_TYPE).send(body) : pageFor(caller, limit, after)
   })

@@ -14,7 +14,7 @@ const startedStatement = (ids: string, right = ''): string =>
 const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
 
 export const sessionStatements = {
-  public: startedStatement(orderedIds('startedAt', true)),
+  public: startedStatement(orderedIds('startedAt', { publicOnly: true })),
   all: startedStatement(orderedIds('startedAt'), whileMember),
   authored: startedStatement(authoredIds, whileMember),
 } as const

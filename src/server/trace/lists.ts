@@ -13,6 +13,7 @@ import {
   summarySize,
 } from './queries.ts'
 import type { ListedRow } from './rows.ts'
+import { childCount, isRoot, type ListReader } from './sub-agents.ts'
 
 /** The time and id of the trace after which a page begins. */
 type SortKeys = { readonly time: number; readonly id: string }
@@ -83,10 +84,17 @@ const orders = {
   },
 } as const satisfies Record<Sort, object>
 
+/** Which traces of a namespace a list has: all, or only public ones; with `rootsOnly` without sub-agents whose parent the reader may read. */
+export type Listed = { readonly publicOnly?: boolean; readonly rootsOnly?: boolean }
+
+const readerOf = ({ publicOnly = false }: Listed): ListReader => (publicOnly ? 'anybody' : 'member')
+
 /** SQL for the ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
-export const orderedIds = (sort: Sort, publicOnly = false): string => {
+export const orderedIds = (sort: Sort, listed: Listed = {}): string => {
   const { of, ofPublic, after, order } = orders[sort]
-  return `select id from ${publicOnly ? ofPublic : of} and ${after} order by ${order}`
+  const from = listed.publicOnly ? ofPublic : of
+  const roots = listed.rootsOnly ? ` and ${isRoot(`${from.split(' ')[0]}.id`, readerOf(listed))}` : ''
+  return `select id from ${from} and ${after}${roots} order by ${order}`
 }
 
 /** SQL for the ids of the traces of a namespace that the user $5 has created, by their start, from a place on. */
@@ -96,12 +104,20 @@ export const authoredIds = `select id from traces where ${listedByAuthor('namesp
 /** SQL for the order of the rows of a list. */
 export const shownOrder = (sort: Sort): string => orders[sort].shown
 
-export const listStatement = (sort: Sort, publicOnly: boolean): string =>
+/** SQL for the columns of a list: with `rootsOnly` also how many sub-agents there are. */
+export const listedColumns = (listed: Listed): string =>
+  listed.rootsOnly ? `${summaryColumns}, ${childCount(readerOf(listed))}` : summaryColumns
+
+export const listStatement = (sort: Sort, listed: Listed): string =>
   pageRows(
     `
-  select ${summaryColumns}, ${summarySize} as size from (${orderedIds(sort, publicOnly)} limit $4) f ${summaryTables}`,
+  select ${listedColumns(listed)}, ${summarySize} as size from (${orderedIds(sort, listed)} limit $4) f ${summaryTables}`,
     orders[sort].shown,
   )
+
+/** The end of the name of a statement about such a list. */
+export const listName = ({ publicOnly, rootsOnly }: Listed): string =>
+  `${publicOnly ? 'public' : 'list'}${rootsOnly ? '-roots' : ''}`
 
 /** The place before the first trace of each list. */
 const FIRST = {
@@ -119,15 +135,9 @@ export const orderValues = (namespaceId: string, { sort, after }: ListPlace): un
 /** The traces of a namespace in an order, from a place on; `publicOnly` for callers who are not members. */
 export const listTraces = (
   reads: Reads<ReadTables>,
-  {
-    namespaceId,
-    publicOnly,
-    limit,
-    place,
-  }: { namespaceId: string; publicOnly: boolean; limit: number; place: ListPlace },
+  { namespaceId, limit, place, ...listed }: Listed & { namespaceId: string; limit: number; place: ListPlace },
 ): Promise<ListedRow[]> => {
   const { sort } = place
   const values = [...orderValues(namespaceId, place), limit]
-  const name = `traces-${publicOnly ? 'public' : 'list'}-${sort}`
-  return reads.rows<ListedRow & Row>(name, listStatement(sort, publicOnly), values)
+  return reads.rows<ListedRow & Row>(`traces-${listName(listed)}-${sort}`, listStatement(sort, listed), values)
 }

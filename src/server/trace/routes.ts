@@ -9,7 +9,7 @@ import { fitting } from '../http/list-page.ts'
 import { arrayTexts, okUnlessKnown } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type FieldsOfUpsert, patch, remove } from './decide.ts'
-import { type ListPlace, cursorAfterTrace, listTraces, listPlaceOf } from './lists.ts'
+import { type Listed, type ListPlace, cursorAfterTrace, listTraces, listPlaceOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { rowWithModelName, withModelName } from './model-names.ts'
 import { momentOf } from './moment.ts'
@@ -79,12 +79,12 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     const { limit = DEFAULT_LIMIT } = request.query
     const place = listPlaceOf(request.query)
     if (!namespace || limit === 0) return { traces: [] }
-    return listPage(service, { namespaceId: namespace.id, publicOnly: false, limit, place })
+    return listPage(service, { namespaceId: namespace.id, rootsOnly: request.query.children === false, limit, place })
   })
 }
 
 type PageServices = Pick<TraceServices, 'reads' | 'models'>
-type AskedPage = { namespaceId: string; publicOnly: boolean; limit: number; place: ListPlace }
+type AskedPage = Listed & { namespaceId: string; limit: number; place: ListPlace }
 
 /** A page of the traces of a namespace, as a list of texts. */
 export const listPage = async (service: PageServices, asked: AskedPage): Promise<JsonTexts<TraceList>> => {

@@ -12,7 +12,7 @@ export type TraceRow = Omit<
 }
 
 /** A row of a list of traces, with an estimate of the bytes that it adds to the answer, rather too small. */
-export type ListedRow = TraceRow & { size: number }
+export type ListedRow = TraceRow & { size: number; child_count?: bigint }
 
 /** The fields of a row, as in the state for decisions. */
 export const fieldsOf = (row: Omit<TraceRow, 'shape'>): TraceFields => {

@@ -16,7 +16,7 @@ const textsOf = <Name extends TextName>(row: TraceRow, names: readonly Name[]): 
 }
 
 /** The members of a trace in any list as JSON text. */
-export const listedMembers = (row: TraceRow): MemberTexts<ListedTrace> => ({
+export const listedMembers = (row: TraceRow & { child_count?: bigint }): MemberTexts<ListedTrace> => ({
   id: `"${row.id}"`,
   externalId: JSON.stringify(row.external_id),
   ...textsOf(row, listedNames),
@@ -27,6 +27,7 @@ export const listedMembers = (row: TraceRow): MemberTexts<ListedTrace> => ({
   startedAt: row.started_at?.toString(),
   endedAt: row.ended_at?.toString(),
   messageCount: String(row.message_count ?? 0n),
+  childCount: row.child_count?.toString(),
   shape: row.shape,
 })
 
@@ -88,6 +89,7 @@ export const stateText = (
     startedAt: asText(read.startedAt),
     endedAt: asText(read.endedAt),
     messageCount: JSON.stringify(counts.messageCount),
+    childCount: undefined,
     shape: read.shape,
     createdBy: JSON.stringify(trace.createdBy),
     namespace: JSON.stringify({ id: trace.namespaceId, slug } satisfies TraceDetail['namespace']),

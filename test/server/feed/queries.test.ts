@@ -1,6 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { namespaceFeedStatement, publicFeedStatement, sessionFeedStatement } from '../../../src/server/feed/queries.ts'
+import {
+  namespaceFeedStatement,
+  publicFeedStatement,
+  rootsStatements,
+  sessionFeedStatement,
+} from '../../../src/server/feed/queries.ts'
 import { namespaceChunkStatement } from '../../../src/server/trace/namespace-chunks.ts'
 import { FAR_FUTURE } from '../../../src/server/trace/queries.ts'
 import { mostRows, nodesOf, openFilled, pagesOf } from '../../support/filled-read-models.ts'
@@ -23,6 +28,8 @@ const shown = [
   { show: await prepare(publicFeedStatement), rest: [LIMIT] },
   { show: await prepare(sessionFeedStatement), rest: [LIMIT, namespace] },
   { show: await prepare(namespaceFeedStatement), rest: [LIMIT, namespace] },
+  { show: await prepare(rootsStatements.public), rest: [LIMIT] },
+  { show: await prepare(rootsStatements.session), rest: [LIMIT, namespace, namespace] },
 ]
 const page = await prepare(namespaceChunkStatement)
 const pageValues = [namespace, ...firstPage, LIMIT, 1e9]

@@ -29,7 +29,7 @@ const definition = `
   limit 1`
 
 const resolve = await models.prepare(resolveStatement)
-const list = await models.prepare(listStatement('createdAt', true))
+const list = await models.prepare(listStatement('createdAt', { publicOnly: true }))
 const resolveValues = async (name: string, user: string | null, own: string | null = null) => [
   own,
   user,

@@ -58,7 +58,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 18,
+  version: 19,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
   // and parts take the incarnation from the row of their trace.
@@ -100,7 +100,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 8,
+  version: 9,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

@@ -13,7 +13,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
   contract: ['base'],
   transcript: ['base', 'contract'],
   eventstore: ['base'],
-  tables: ['eventstore', 'contract'],
+  tables: ['base', 'eventstore', 'contract'],
   server: ['base', 'contract', 'transcript', 'eventstore', 'tables', 'projections'],
   projections: ['base', 'contract', 'eventstore', 'tables', 'server'],
   client: ['base', 'cli', 'contract', 'transcript'],

@@ -4,6 +4,7 @@ import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { type Column, tableLines } from '../cli/table.ts'
+import { AHEAD, isAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type ListedTrace, type Sort, newTracesClient } from '../client/api/traces.ts'
 import { newNamespacesClient } from '../client/api/namespaces.ts'
 import { type Access, explainNamespace, noticedTiming, openAccess } from './support/access.ts'
@@ -39,11 +40,21 @@ const shortest = (ids: readonly string[]): number => {
   return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
 }
 
+/** The start of a session, which may be raw JSON. */
+const startOf = (startedAt: ListedTrace['startedAt']): number | undefined =>
+  startedAt === undefined ? undefined : Number(JSON.stringify(startedAt))
+
 /** The time by which a list is sorted, and which it shows. */
 const timeBy: { readonly [Name in SortName]: (trace: ListedTrace) => number } = {
-  started: ({ startedAt, createdAt }) => Number(JSON.stringify(startedAt ?? createdAt)), // may be raw JSON
+  started: ({ startedAt, createdAt }) => timeOrArrival(startOf(startedAt), createdAt),
   created: ({ createdAt }) => createdAt,
   updated: ({ updatedAt, createdAt }) => updatedAt ?? createdAt,
+}
+
+/** When a session was. Of one whose start is too far ahead it is the time when it came, which is marked. */
+const whenText = (trace: ListedTrace, sort: SortName): string => {
+  const isMarked = sort === 'started' && isAhead(startOf(trace.startedAt) ?? -Infinity, trace.createdAt)
+  return `${shortTime(timeBy[sort](trace))}${isMarked ? ` (${AHEAD})` : ''}`
 }
 
 const isFeedOf = ({ public: isPublic = false, namespace }: Options) => isPublic && namespace === undefined
@@ -71,7 +82,7 @@ const columnsFor = (
 ): Column<ListedTrace>[] => {
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
-    { head: 'when', cell: (trace) => shortTime(timeBy[sort](trace)) },
+    { head: 'when', cell: (trace) => whenText(trace, sort) },
     { head: 'title', cell: ({ title, ai_title: made }) => title ?? made ?? '-', min: 16 },
     ...(names ? [{ head: 'author', cell: (trace: ListedTrace) => authorText(names, trace), min: 6, drop: 1 }] : []),
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },

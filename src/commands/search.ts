@@ -7,6 +7,7 @@ import { shortTime } from '../cli/time-text.ts'
 import { pagesOf } from '../client/api/pages.ts'
 import { type AnswerOf, newRequests } from '../client/api/requests.ts'
 import { traceLink } from '../client/api/trace-link.ts'
+import { AHEAD, isSessionAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type Access, noticedTiming } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 
@@ -40,7 +41,13 @@ const hitLines = (server: string, result: Result, hit: Hit): Line[] => {
 const resultLines = (server: string, result: Result): Line[] => {
   const { trace, hits, more } = result
   const { title, ai_title: made, agentId, author, createdAt, startedAt, namespace } = trace
-  const about = [shortTime(startedAt ?? createdAt), agentId, author?.displayName, `@${namespace.slug}`]
+  const when = shortTime(timeOrArrival(startedAt, createdAt))
+  const about = [
+    isSessionAhead(trace) ? `${when} (${AHEAD})` : when,
+    agentId,
+    author?.displayName,
+    `@${namespace.slug}`,
+  ]
   return [
     { text: title ?? made ?? trace.externalId, style: 'head' },
     { text: `  ${about.filter((one) => one !== undefined).join('  ')}`, style: 'dim' },

@@ -7,6 +7,7 @@ import { newHistoryClient } from '../client/api/history.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import type { TraceDetail } from '../client/api/traces.ts'
 import { sessionLengthText } from '../base/for-people.ts'
+import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { dayOf, messageLines } from '../client/tail/message-lines.ts'
 import { messageWidth } from '../client/tail/printers.ts'
 import { type Access, noticedTiming } from './support/access.ts'
@@ -40,7 +41,9 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     startedAt,
     endedAt,
   } = trace
-  const lasted = Number(JSON.stringify(endedAt)) - Number(JSON.stringify(startedAt)) // each may be raw JSON
+  const [began, ended] = [startedAt, endedAt].map((time) => Number(JSON.stringify(time))) as [number, number] // may be raw JSON
+  const isOff = isSessionAhead({ createdAt, updatedAt, startedAt: began, endedAt: ended })
+  const lasted = isOff ? NaN : ended - began
   const facts = {
     externalId: [['id', externalId]],
     namespace: [['namespace', namespace.slug]],
@@ -53,7 +56,9 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     agentId: [['agent', modelName === undefined ? agentId : `${agentId} (${modelName})`]],
     messageCount: [['messages', String(messageCount)]],
     parentExternalId: [[parentKind === undefined || parentKind === 'call' ? 'part of' : 'continues', parentExternalId]],
-    startedAt: [['began', startedAt === undefined ? undefined : shortTime(startedAt)]],
+    startedAt: [
+      ['began', startedAt === undefined ? undefined : `${shortTime(startedAt)}${isOff ? ` (${AHEAD})` : ''}`],
+    ],
     endedAt: [['took', Number.isNaN(lasted) ? undefined : sessionLengthText(lasted)]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],

@@ -23,7 +23,7 @@ import { TraceCreate, TraceDetail, TraceSummary, TraceUpsert } from './trace.ts'
 /** The time by which a list of traces is sorted. */
 export const Sort = z.enum(['createdAt', 'startedAt', 'updatedAt']).meta({
   description:
-    'The time by which the list is sorted, newest first: `createdAt`, `startedAt` (`createdAt` for traces without it) or `updatedAt`. ' +
+    'The time by which the list is sorted, newest first: `createdAt`, `startedAt` (`createdAt` for traces without it, and for those whose `startedAt` was more than two days ahead of the service’s clock) or `updatedAt`. ' +
     'Default: `createdAt`',
   examples: ['startedAt'],
 })

@@ -1,4 +1,5 @@
 import type { NamespaceType, Role } from '../contract/namespaces.ts'
+import { MOST_AHEAD_MS } from '../base/time-ahead.ts'
 import type { Visibility } from '../contract/trace.ts'
 import { type RequiredName, type TextName, isRequired, textNames } from '../contract/trace-texts.ts'
 import type { IdentityType } from '../contract/user.ts'
@@ -165,8 +166,11 @@ export const tracesTable = tableOf(
   { storage: `fillfactor = 70, ${rewritten}` },
 )
 
-/** SQL for the time of a trace in lists by its start: that of its first message, or of its creation if no message has a timestamp. */
-export const STARTED = 'coalesce(started_at, created_at::float8)'
+/**
+ * SQL for the time of a trace in lists by its start: that of its first message, or of its creation if no message has a timestamp, or if the first one
+ * is too far ahead.
+ */
+export const STARTED = `(case when started_at <= created_at + ${MOST_AHEAD_MS} then started_at else created_at::float8 end)`
 
 const hashed = (seed: number) => (namespaceId: string) => `uuid_hash_extended(${namespaceId}, ${seed})`
 

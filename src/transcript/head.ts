@@ -1,6 +1,7 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import { agentName } from './agent-names.ts'
 import { sessionLengthText } from '../base/for-people.ts'
+import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
 import { isoText, timeText } from './times.ts'
 import { visibleLine } from './visible.ts'
@@ -115,11 +116,24 @@ const spanText = (from: number, to: number | undefined): string => {
 
 const SHORTEST_MS = 1_000
 
+/** Whether times of a session are too far ahead of those of the service. */
+const isOff = (trace: Trace): boolean => {
+  const createdAt = timeIn(trace, 'createdAt')
+  const [updatedAt, startedAt, endedAt] = ['updatedAt', 'startedAt', 'endedAt'].map((name) => timeIn(trace, name))
+  return createdAt !== undefined && isSessionAhead({ createdAt, updatedAt, startedAt, endedAt })
+}
+
 const timesOf = (trace: Trace): Pick<Lead, 'day' | 'began' | 'took'> => {
   const started = timeIn(trace, 'startedAt')
   const from = started ?? timeIn(trace, 'createdAt')
   if (from === undefined) return { day: undefined, began: undefined, took: undefined }
   const ended = started === undefined ? undefined : timeIn(trace, 'endedAt')
+  if (isOff(trace))
+    return {
+      day: dayText(from),
+      began: { iso: isoText(from)!, text: `${spanText(from, undefined)}, ${AHEAD}` },
+      took: undefined,
+    }
   const took = ended === undefined || ended - from < SHORTEST_MS ? undefined : sessionLengthText(ended - from)
   const text = started === undefined ? `stored ${spanText(from, undefined)}` : spanText(from, ended)
   return { day: dayText(from), began: { iso: isoText(from)!, text }, took }
@@ -169,8 +183,15 @@ export const headOf = (trace: Trace): Head => {
     return name === undefined || text === '' ? [] : [{ name, value: text }]
   })
   const [startedAt, endedAt, createdAt] = ['startedAt', 'endedAt', 'createdAt'].map((name) => timeIn(trace, name))
-  const took = startedAt === undefined || endedAt === undefined ? undefined : sessionLengthText(endedAt - startedAt)
-  const times = { Began: timeText(startedAt), Took: took, Stored: timeText(createdAt) }
+  const isAhead = isOff(trace)
+  const took =
+    startedAt === undefined || endedAt === undefined || isAhead ? undefined : sessionLengthText(endedAt - startedAt)
+  const began = timeText(startedAt)
+  const times = {
+    Began: isAhead && began !== undefined ? `${began} (${AHEAD})` : began,
+    Took: took,
+    Stored: timeText(createdAt),
+  }
   const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
   return {
     title: titleOf(trace),

@@ -96,6 +96,15 @@ test('traces are dated, sorted and chosen by when their sessions were', () =>
     const { out } = await user.run('show', 'first')
     assert.match(out, /\nbegan +Jan 4, 2025, 12:00\ntook +over 1 d\n/)
     assert.match(out, /\n\nJan 4, 2025\n\n12:00:00 user\n {2}Hello\n\nJan 5, 2025\n\n13:00:00 user\n/)
+
+    // A time too far ahead of the clock counts as when it came, and is marked.
+    await putTrace(user, 'ahead')
+    await say('ahead', new Date(2099, 0, 4).getTime(), new Date(2099, 0, 5).getTime())
+    assert.match((await user.run('ls', '--limit', '1')).out, /\n[^\n]* \(clock ahead\) [^\n]* ahead\n$/)
+    assert.equal(ids((await user.run('ls', '--since', '1d')).out), ['ahead', 'third'])
+    const shown = (await user.run('show', 'ahead')).out
+    assert.match(shown, /\nbegan +Jan 4, 2099, 00:00 \(clock ahead\)\n/)
+    assert.not.match(shown, /\ntook /)
   }))
 
 test('on a terminal columns are fitted, ids are short, and colours follow NO_COLOR', () =>

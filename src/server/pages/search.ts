@@ -8,7 +8,7 @@ import { shortDay } from './days.ts'
 import { olderLink } from './feed.ts'
 import { tracePath } from './links.ts'
 import type { Page } from './page.ts'
-import { authorHtml, placeHtml, plural, timeOf } from './trace-list.ts'
+import { aheadHtml, authorHtml, placeHtml, plural, timeOf } from './trace-list.ts'
 
 /** A link to another search. */
 export type OtherSearch = { readonly label: string; readonly q: string }
@@ -70,7 +70,7 @@ const resultHtml = ({ trace, hits, more }: SearchResult, now: number): Html => {
   const began = timeOf(trace)
   const agent = agentAndModel(trace)
   return markup`<section class="found"><h2><a href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a></h2>
-<div class="meta">${authorHtml(trace)}<time datetime="${new Date(began).toISOString()}" data-shows="day">${shortDay(began, now)}</time>${
+<div class="meta">${authorHtml(trace)}<time datetime="${new Date(began).toISOString()}" data-shows="day">${shortDay(began, now)}</time>${aheadHtml(trace)}${
     agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`
   }${placeHtml(trace)}</div>
 <ol class="list">${hits.map((hit) => hitHtml(hit, namespace.slug, externalId))}</ol>

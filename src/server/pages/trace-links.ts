@@ -1,4 +1,5 @@
 import { sessionLengthText } from '../../base/for-people.ts'
+import { isSessionAhead } from '../../base/time-ahead.ts'
 import { readTrace, titleOf } from '../../transcript/head.ts'
 import type { Child, Links } from '../../transcript/html/links.ts'
 import { markup, none } from '../../transcript/html/markup.ts'
@@ -24,8 +25,10 @@ const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
     return typeof value === 'number' ? value : undefined
   }
   const [started, ended] = [number('startedAt'), number('endedAt')]
+  const [createdAt = Infinity, updatedAt] = [number('createdAt'), number('updatedAt')]
+  const isOff = isSessionAhead({ createdAt, updatedAt, startedAt: started, endedAt: ended })
   const took =
-    started !== undefined && ended !== undefined && ended - started >= 1_000
+    started !== undefined && ended !== undefined && ended - started >= 1_000 && !isOff
       ? markup`<span>${sessionLengthText(ended - started)}</span>`
       : none
   const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`

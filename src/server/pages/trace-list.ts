@@ -1,4 +1,5 @@
 import { sessionLengthText } from '../../base/for-people.ts'
+import { AHEAD, isSessionAhead, timeOrArrival } from '../../base/time-ahead.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
 import { titleOf } from '../../transcript/head.ts'
@@ -21,9 +22,15 @@ type ListOptions = {
   readonly now: number
 }
 
-/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no valid time. */
+/** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no valid time, or one that is too far ahead. */
 export const timeOf = ({ startedAt, createdAt }: FeedTrace): number =>
-  startedAt !== undefined && isoText(startedAt) !== undefined ? startedAt : createdAt
+  timeOrArrival(isoText(startedAt) === undefined ? undefined : startedAt, createdAt)
+
+/** Says that times of a session are too far ahead. */
+export const aheadHtml = (trace: FeedTrace): Html =>
+  isSessionAhead(trace)
+    ? markup`<span class="tag" title="Its times are more than two days ahead of the clock of the service">${AHEAD}</span>`
+    : none
 
 /** How long a session took, short enough for the margin: `18 s`, `11 min` or `2 h 41 m`. */
 const shortElapsedText = (ms: number): string => {
@@ -33,10 +40,13 @@ const shortElapsedText = (ms: number): string => {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
 }
 
-const lengthOf = ({ startedAt, endedAt }: FeedTrace): Html =>
-  isoText(startedAt) === undefined || isoText(endedAt) === undefined || endedAt! - startedAt! < 1_000
+const lengthOf = (trace: FeedTrace): Html => {
+  const { startedAt, endedAt } = trace
+  const isKnown = isoText(startedAt) !== undefined && isoText(endedAt) !== undefined && !isSessionAhead(trace)
+  return !isKnown || endedAt! - startedAt! < 1_000
     ? none
     : markup`<small>${sessionLengthText(endedAt! - startedAt!, shortElapsedText)}</small>`
+}
 
 /** How long after its last message a session is shown as running. */
 const RUNNING_MS = 2 * 60_000
@@ -85,7 +95,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Htm
   return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${time}${lengthOf(trace)}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
-${authorHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>
+${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>
 <div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>
 `
 }

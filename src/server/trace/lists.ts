@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ID_TEXT, type ReadTables, SLOT_MS, STARTED, listedBy, listedByAuthor } from '../../tables/main.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { timeOrArrival } from '../../base/time-ahead.ts'
 import { Sort } from '../../contract/traces.ts'
 import { decodeCursor, encodeCursor, invalidCursor, pageRows } from '../http/list-page.ts'
 import {
@@ -49,7 +50,7 @@ export const cursorAfterTrace = (sort: Sort, row: KeyedRow): string => {
   if (sort === 'createdAt') return cursorAfter(row)
   return encodeCursor(
     sort,
-    sort === 'startedAt' ? (row.started_at ?? Number(row.created_at)) : Number(row.updated_at),
+    sort === 'startedAt' ? timeOrArrival(row.started_at, Number(row.created_at)) : Number(row.updated_at),
     row.id,
   )
 }

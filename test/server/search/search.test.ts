@@ -59,6 +59,17 @@ test('a hit has its place; the best hits come first, at most three of a trace', 
   assert.equal([result!.hits.length, result!.more], [3, 2])
 })
 
+test('a message with a time too far ahead counts as when it came', async () => {
+  const before = Date.now()
+  await write('ahead', [
+    { role: 'user', timestamp: Date.UTC(2099), parts: [{ type: 'text', content: { text: 'a loquat' } }] },
+  ])
+  await find('loquat')
+  const { at } = (await search('q=loquat')).results[0]!.hits[0]!
+  assert.ok(at >= before && at <= Date.now())
+  assert.equal(await find('loquat', '&from=2098-01-01T00:00:00Z'), [])
+})
+
 test('without words traces are listed, the latest first', async () => {
   await write('listed-1', ['x'], { agentId: 'lister' })
   await write('listed-2', ['x'], { agentId: 'lister' })

@@ -170,7 +170,7 @@ test('lists are sorted by the requested order, page by page, and unknown orders 
     for (const url of ['/v1/traces', list]) assert.is(await statusOf(`${url}?sort=${sort}`, user), 400)
 })
 
-const LATE = Date.UTC(2100)
+const LATE = Date.now() + 3_600_000
 
 test('for a member, a sorted list without a limit has all traces, each once, however many there are', async () => {
   const user = await signIn(node)
@@ -190,6 +190,28 @@ test('for a member, a sorted list without a limit has all traces, each once, how
     assert.equal(new Set(idsOf({ traces })), new Set(names), sort)
     assert.is(traces.length, count)
   }
+})
+
+test('a session that began more than two days ahead of the clock is sorted by its arrival, page by page', async () => {
+  const user = await signIn(node)
+  const DAY = 86_400_000
+  const names = ['ahead-0', 'ahead-1', 'ahead-2', 'ahead-3'] as const
+  for (const name of names) await put(user, name)
+  for (const [name, timestamp] of [
+    [names[0], Date.UTC(2100)],
+    [names[1], Date.now() + DAY],
+    [names[2], Number.MAX_SAFE_INTEGER],
+  ] as const)
+    await say(user, name, { externalId: 'm', timestamp })
+  const found: string[] = []
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const page: Page = await user.send('GET', `/v1/traces?sort=startedAt&limit=1${cursor && `&cursor=${cursor}`}`)
+    found.push(...idsOf(page))
+    cursor = page.nextCursor
+  }
+  assert.equal(found, [names[1], names[3], names[2], names[0]])
+  const { traces } = await user.send<Page>('GET', '/v1/traces')
+  assert.is(traces.find(({ externalId }) => externalId === names[0])!.startedAt, Date.UTC(2100))
 })
 
 test('a cursor with a time that its order cannot have is refused', async () => {

@@ -1,3 +1,4 @@
+import { timeOrArrival } from '../../../base/time-ahead.ts'
 import { int4s, uuids } from '../../../eventstore/postgres/arrays.ts'
 import { factsColumns } from '../messages/message-facts.ts'
 import { partsLength, partsText } from '../messages/stored-parts.ts'
@@ -127,6 +128,6 @@ export const storedMessage = ({ role, text_content: text, parts }: MessageRow): 
 
 const MOST_MS = 8.64e15
 
-/** The time of a message in the index, in milliseconds: its own, else that of its arrival. */
+/** The time of a message in the index, in milliseconds: its own, else that of its arrival, also where its own is too far ahead. */
 export const timeOf = (timestamp: number | null, createdAt: bigint): number =>
-  timestamp === null ? Number(createdAt) : Math.trunc(Math.max(-MOST_MS, Math.min(timestamp, MOST_MS)))
+  Math.trunc(Math.max(-MOST_MS, timeOrArrival(timestamp, Number(createdAt))))

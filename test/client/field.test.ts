@@ -8,7 +8,7 @@ import { linksLeftOut } from '../../src/client/report/text.ts'
 import { type ClientWorld, newWorld } from './support/client-world.ts'
 import { userLine } from './support/session-file.ts'
 import { sessionsOfTheField } from './support/shared-data.ts'
-import type { StoredTrace } from './support/service-world.ts'
+import type { StoredMessage, StoredTrace } from './support/service-world.ts'
 
 const test = suite<{ world: ClientWorld }>('sessions as people report them')
 test.before.each(async (context) => void (context.world = await newWorld()))
@@ -43,6 +43,22 @@ const inField = (situation: string, holds: (world: ClientWorld) => Promise<void>
     await holds(world)
   })
 }
+
+inField('01-codex-segments', async (world) => {
+  await sync(world)
+  const trace = found(world, '01a03d4c')
+  const orderOf = (message: StoredMessage) => (message as StoredMessage & { readonly order: number }).order
+  const all = [...trace.messages.values()]
+  const texts = all
+    .sort((a, b) => orderOf(a) - orderOf(b))
+    .flatMap(({ parts }) => parts.map(({ content }) => content['text']))
+  assert.equal(
+    texts.map((text) => String(text).split(/[ :]/)[0]),
+    ['first', 'Prices', 'second', 'Four', 'third', 'Committed'],
+  )
+  assert.equal([world.server.traces.length, titleOf(trace)], [1, 'first: make the cart round prices'])
+  assert.equal(await world.writesOf({ agents }), [])
+})
 
 inField('02-spliced-lines', async (world) => {
   const { summary } = await sync(world)

@@ -79,7 +79,6 @@ for (const kind of parted) {
 
   test(`${agent.name}: have the records of a copy once, and what both went on with`, async () => {
     const { home, path } = written(kind, runs[0]!, runs[1]!)
-    const files = newPartedFiles(home, kind)
     writeFileSync(path(1), readFileSync(path(0)))
     for (const [file, turn] of [
       [1, 2],
@@ -88,7 +87,15 @@ for (const kind of parted) {
     ] as const)
       appendFileSync(path(file), textOfRun(kind, { file, turns: [turn] }, false))
     assert.equal(texts((await read(kind, home)).messages), [0, 1, 2, 3, 4].flatMap(textsOf))
-    assert.ok(files)
+  })
+
+  test(`${agent.name}: keep their orders when the file is gone that a copy has gone on from`, async () => {
+    const { home, path } = written(kind, runs[0]!, runs[1]!)
+    writeFileSync(path(1), readFileSync(path(0)))
+    appendFileSync(path(1), textOfRun(kind, { file: 1, turns: [2, 3] }, false))
+    const before = orders((await read(kind, home)).messages)
+    rmSync(path(0))
+    assert.equal(orders((await read(kind, home)).messages), before)
   })
 
   test(`${agent.name}: have their damaged lines counted, each with its file`, async () => {

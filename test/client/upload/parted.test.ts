@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -77,5 +77,32 @@ for (const kind of parted) {
       for (const arrival of arrivals) await assertArrival(world, kind, arrival, isWatched)
     })
 }
+
+const KEY = `AKIA${'Z7QW3ERTY2UIOP5A'}`
+
+for (const kind of parted)
+  test(`${kind.agent.name}: a secret is taken out of all files, and erased from what was sent, once`, async ({
+    world,
+  }) => {
+    const options = { agents: [kind.agent] }
+    const files = newPartedFiles(world.home, kind)
+    const paths = RUNS.map((run) => files.write(run))
+    for (const path of new Set(paths)) writeFileSync(path, readFileSync(path, 'utf8').replaceAll('answer ', `${KEY} `))
+    await world.sync({ ...options, redacting: () => undefined })
+    assert.match(JSON.stringify(stored(world)), KEY)
+    world.server.requests.length = 0
+    const { summary } = await world.sync(options)
+    assert.not.match(JSON.stringify(stored(world)), KEY)
+    assert.is(stored(world)[0]!.length, 14)
+    assert.equal([summary.exitCode, summary.updated], [0, 7])
+    assert.is(world.server.writes().filter((write) => write.endsWith('/history/erase')).length, 1)
+    assert.equal(await world.writesOf(options), [])
+    rmSync(paths[0]!)
+    files.write({ file: 2, turns: [7] })
+    await world.sync(options)
+    assert.not.match(JSON.stringify(stored(world)), KEY)
+    if (kind.agent.id === 'codex') assert.equal(stored(world)[0]!.slice(-2), textsOf(7))
+    assert.equal([stored(world)[0]!.length, await world.writesOf(options)], [16, []])
+  })
 
 test.run()

@@ -19,6 +19,7 @@ type Options = ClientOptions & {
   readonly project?: string
   readonly agent?: string
   readonly public?: boolean
+  readonly subagents?: boolean
   /** In milliseconds; `since` is inclusive, `until` exclusive. */
   readonly since?: number
   readonly until?: number
@@ -133,11 +134,15 @@ type List = {
   readonly names?: Promise<Names>
 }
 
-const publicList = ({ server, namespace }: Access, sort: Sort): List => {
+/** What a list asks for beside its page. */
+type Asked = { readonly children?: 'false' }
+
+const publicList = ({ server, namespace }: Access, sort: Sort, asked: Asked): List => {
   const traces = newTracesClient(server, undefined, noticedTiming)
-  if (namespace === undefined) return { read: traces.feed, none: `There are no public traces at ${server}.` }
+  if (namespace === undefined)
+    return { read: (page) => traces.feed({ ...page, ...asked }), none: `There are no public traces at ${server}.` }
   return {
-    read: (page) => traces.list(namespace, { ...page, sort }).catch(explainNamespace(namespace, server)),
+    read: (page) => traces.list(namespace, { ...page, ...asked, sort }).catch(explainNamespace(namespace, server)),
     none: `There are no public traces in the namespace "${namespace}".`,
     names: Promise.resolve(new Map()),
   }
@@ -154,14 +159,19 @@ const openList = async (access: Access, options: Options): Promise<List> => {
   const { server, namespace } = access
   const sort = `${sortOf(options)}At` as const
   const needsLogin = namespace === undefined || (await access.token()) !== undefined
-  if (options.public || !needsLogin) return publicList(access, sort)
+  const asked: Asked = options.subagents === false ? { children: 'false' } : {}
+  if (options.public || !needsLogin) return publicList(access, sort, asked)
   // Connects to the namespace of the login, because a user who is not a member of the named one may list its public traces.
   const { token, namespaceSlug } = await openAccess({ server }).connect()
   const traces = newTracesClient(server, token, noticedTiming)
   const slug = namespace ?? namespaceSlug
   const none = `There are no traces in the namespace "${slug}". To upload your sessions, run: ${commandName} sync`
   const names = options.json ? Promise.resolve(new Map()) : namesIn(slug, server, token)
-  return { read: (page) => traces.list(slug, { ...page, sort }).catch(explainNamespace(slug, server)), none, names }
+  return {
+    read: (page) => traces.list(slug, { ...page, ...asked, sort }).catch(explainNamespace(slug, server)),
+    none,
+    names,
+  }
 }
 
 const isWanted = ({ project, agent }: Options) => {

@@ -56,6 +56,20 @@ test('traces are listed newest first, page by page, and chosen by project and ag
     assert.is((await user.run('ls', '--limit', 'many')).how, 2)
   }))
 
+test('sub-agents are left out on request, in every list', () =>
+  inWorld(async ({ url, user, newUser, putTrace }) => {
+    const slug = await namespaceOf(url, user)
+    await putTrace(user, 'session', { visibility: 'public' })
+    await putTrace(user, 'helper', { visibility: 'public', parentExternalId: 'session' })
+    await putTrace(user, 'fork', { visibility: 'public', parentExternalId: 'session', parentKind: 'fork' })
+    const other = await newUser('bob')
+    for (const words of [[], ['--public'], ['--public', '--namespace', slug]]) {
+      assert.equal(ids((await user.run('ls', ...words)).out), ['fork', 'helper', 'session'])
+      assert.equal(ids((await user.run('ls', '--no-subagents', ...words)).out), ['fork', 'session'])
+    }
+    assert.equal(ids((await other.run('ls', '--no-subagents', '--namespace', slug)).out), ['fork', 'session'])
+  }))
+
 test('traces are dated, sorted and chosen by when their sessions were', () =>
   inWorld(async ({ url, user, putTrace }) => {
     const token = tokenIn(user.config)

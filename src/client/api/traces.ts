@@ -13,6 +13,8 @@ export type TraceDetail = AnswerOf<'GET /v1/traces/{externalId}'>['trace']
 
 /** At most `limit` traces, from a cursor on. */
 export type PageQuery = { readonly limit: number; readonly cursor?: string }
+/** With `children` as `false` a list has no sub-agents whose parent the caller may read. */
+export type ListQuery = PageQuery & { readonly children?: 'false' }
 export type Sort = 'createdAt' | 'startedAt' | 'updatedAt'
 export type TracePage = { readonly traces: readonly ListedTrace[]; readonly nextCursor?: string }
 
@@ -25,10 +27,10 @@ export const newTracesClient = (server: string, token: string | undefined, timin
   const one = '/v1/traces/{externalId}'
   return {
     /** Traces of a namespace, newest first, by default by their creation: all for a member, otherwise the public ones. */
-    list: (slug: string, query: PageQuery & { readonly sort?: Sort }): Promise<TracePage> =>
+    list: (slug: string, query: ListQuery & { readonly sort?: Sort }): Promise<TracePage> =>
       call('GET /v1/namespaces/{slug}/traces', { path: { slug }, query }),
     /** Public traces of all users, and those of the session's namespace if there is a session; newest first. */
-    feed: (query: PageQuery): Promise<TracePage> => call('GET /v1/feed', { query }),
+    feed: (query: ListQuery): Promise<TracePage> => call('GET /v1/feed', { query }),
     /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
     trace: async (externalId: string, namespace?: string) =>
       (await call(`GET ${one}`, { path: { externalId }, query: { namespace } })).trace,

@@ -24,6 +24,7 @@ const ls = (): Command =>
           'by the time when sessions were started, created here, or updated last (default: started)',
         ).choices(['started', 'created', 'updated'] satisfies readonly SortName[]),
       )
+      .option('--no-subagents', 'without the sub-agents of sessions that you may read')
       .option('--public', 'only public traces'),
     {
       help: {
@@ -41,6 +42,7 @@ On a terminal, ids of your own namespace are shortened as far as the listed trac
           ['tracebook ls --project shop --agent codex --limit 10'],
           ['tracebook ls --since 7d', 'sessions of the last week'],
           ['tracebook ls --since 2026-01-01 --until 2026-01-31', 'sessions of January'],
+          ['tracebook ls --no-subagents', 'only sessions that a person began'],
           ['tracebook ls --sort updated', 'the most recently updated first'],
           ['tracebook ls --namespace team', 'traces of a team'],
           ['tracebook ls --public', 'public traces of all namespaces'],

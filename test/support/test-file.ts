@@ -86,6 +86,7 @@ const SLOW = [
   'server/realtime/unread',
   'server/retention/process',
   'server/search/backlog',
+  'server/service/node',
   'server/summary/process.',
   'server/trace/cut-off',
   'server/trace/list-plans',

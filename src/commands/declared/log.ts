@@ -178,8 +178,8 @@ const skip = (): Command =>
 const restoredHelp = `
 Run this after restoring a backup of the log: what was written since that backup is lost, and the clients
 that wrote it must learn of it. A new epoch of the log begins, \`logId\` of \`GET /v1/session\` changes, and
-clients upload what is missing. A running service notices it within a second, and answers 503 for some
-seconds, in which it is opened again; a stopped one notices it at its start.
+clients upload what is missing. A running service notices it within a second, and answers 503 for a
+moment, in which it is opened again; a stopped one notices it at its start.
 Nothing in the log changes; running it twice does no harm.
 
 Examples:

@@ -128,6 +128,23 @@ test('numbers, keys, their order and lone surrogates survive export and import',
   assert.ok(readFileSync(before, 'utf8').includes('"alpha":12345678901234567890,"__proto__":{"x":-0}'))
 })
 
+const USED = '{"inputTokens":9007199254740991,"outputTokens":0,"costUsd":0.000000012,"responseId":"msg_1"}'
+
+test('what an answer has used survives export and import, and its change alone is imported', async () => {
+  const used = (usage: string) => `{"externalId":"m0","role":"assistant","textContent":"hi","usage":${usage}}`
+  const id = await newTrace({ title: 'Used' }, [used(USED), exact(1)])
+  const before = await exported(first!, here, id)
+  assert.ok(readFileSync(before, 'utf8').includes('"responseId":"msg_1"'))
+  await imported(before)
+  assert.equal(essence(await exported(second!, there, id)), essence(before))
+  assert.equal((await imported(before)).done.updated, 0)
+  const more = `{"messages":[${used('{"outputTokens":7}')}]}`
+  await send(first!, 'POST', `/v1/traces/${id}/messages/batch`, here.token, more)
+  const after = await exported(first!, here, id)
+  assert.equal((await imported(after)).done.updated, 1)
+  assert.equal(essence(await exported(second!, there, id)), essence(after))
+})
+
 test('a repeated import changes nothing, and does not replace other content', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
   const path = await exported(first!, here, id)

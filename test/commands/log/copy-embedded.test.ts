@@ -16,7 +16,13 @@ delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
 const copy = (dataDir: string, from: string, to: string, more: Record<string, string> = {}, ...options: string[]) =>
   run(['log', 'copy', '--from', from, '--to', to, ...options], { DATA_DIR: dataDir, ...more })
 
-/** A service with one session and one trace. */
+/** What answers have used, of which the first one's was written twice. */
+const used: readonly object[] = [
+  { inputTokens: 1_001, outputTokens: 61, cacheReadTokens: 2_001, reasoningTokens: 11, responseId: 'msg_1' },
+  { outputTokens: Number.MAX_SAFE_INTEGER, costUsd: 0.000_000_012 },
+]
+
+/** A service with one session and one trace, which has two messages. */
 const startWithTrace = async (dataDir: string) => {
   const service = await startService(dataDir)
   const { session } = await ask<{ session: { token: string } }>(service.url, '/v1/session', {
@@ -24,6 +30,16 @@ const startWithTrace = async (dataDir: string) => {
     body: { deviceId: 'device' },
   })
   await ask(service.url, '/v1/traces/t', { token: session.token, method: 'PUT', body: { title: 'Moved' } })
+  const write = async (...usages: object[]) => {
+    const messages = usages.map((usage, i) => ({
+      ...{ externalId: `m-${i}`, role: 'assistant' },
+      textContent: 'hi',
+      usage,
+    }))
+    await ask(service.url, '/v1/traces/t/messages/batch', { token: session.token, method: 'POST', body: { messages } })
+  }
+  await write({ outputTokens: 7 }, ...used.slice(1))
+  await write(used[0]!)
   return { service, token: session.token }
 }
 
@@ -58,6 +74,11 @@ test('moves a log out, while no service runs there, and into another DATA_DIR', 
     const moved = await startService(fresh)
     const { trace } = await ask<{ trace: { title: string } }>(moved.url, '/v1/traces/t', { token })
     assert.is(trace.title, 'Moved')
+    const { messages } = await ask<{ messages: { usage: object }[] }>(moved.url, '/v1/traces/t/messages', { token })
+    assert.equal(
+      messages.map(({ usage }) => usage),
+      used,
+    )
     await moved.end('SIGTERM')
     await double.stop()
   }))

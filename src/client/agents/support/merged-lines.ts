@@ -212,11 +212,10 @@ const numbered = (merge: Merge, sequence: Sequence, reader: Reader): ObjectLine 
   const { path } = reader
   const line = reader.head()!
   if (isCopy(merge, sequence, path, line)) return undefined
-  if (merge.lastFile !== path) {
-    const { ordinal } = reader.key
-    const isNumbered = ordinal !== undefined && sequence.continues?.(path) === true
+  const ordinal = sequence.continues?.(path) === true ? sequence.ordinalOf?.(line.json) : undefined
+  if (merge.lastFile !== path || ordinal !== undefined) {
     const own = merge.lastFile === undefined ? line.number : 0
-    reader.at.shift = Math.max(merge.last + 1, isNumbered ? ordinal + 1 : own) - line.number
+    reader.at.shift = Math.max(merge.last + 1, ordinal === undefined ? own : ordinal + 1) - line.number
     merge.lastFile = path
   }
   merge.last = line.number + reader.at.shift

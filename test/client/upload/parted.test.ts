@@ -101,7 +101,10 @@ for (const kind of parted)
     files.write({ file: 2, turns: [7] })
     await world.sync(options)
     assert.not.match(JSON.stringify(stored(world)), KEY)
-    if (kind.agent.id === 'codex') assert.equal(stored(world)[0]!.slice(-2), textsOf(7))
+    if (kind.agent.id === 'codex') {
+      assert.equal(stored(world)[0]!.slice(-2), textsOf(7))
+      assert.is(world.server.traces[0]!.fields['title'], 'prompt 0', 'what the file that is gone began with')
+    }
     assert.equal([stored(world)[0]!.length, await world.writesOf(options)], [16, []])
   })
 

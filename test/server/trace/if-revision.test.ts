@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert'
 import type { Answer, App } from '../../support/open-app.ts'
 import { runs } from '../../support/runs.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
+import { signIn } from '../../support/world.ts'
 
 /** Writes to a trace at a revision that the client expects, at two nodes. */
 const test = suite('trace/ifRevision')
@@ -21,11 +22,7 @@ const dataOf = <Data>({ status, data, error }: Answer): Data => {
   return data
 }
 
-const signIn = async () => {
-  const answer = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return dataOf<{ session: { token: string; namespaceSlug: string } }>(answer).session
-}
-const { token, namespaceSlug } = await signIn()
+const { token, namespaceSlug, newTeam } = await signIn(app)
 
 const told = ({ status, error }: Answer) => [status, error?.code]
 const detailsOf = ({ error }: Answer) => (error as unknown as { details: unknown }).details
@@ -98,11 +95,11 @@ for (const which of all) {
 
   test(`${which}: is compared with the trace in the named namespace`, async () => {
     const { url, revision } = await newTrace()
-    await ask(app, 'POST', '/v1/namespaces', token, { slug: `t-${randomUUID().slice(0, 13)}`, displayName: 'T' })
+    await newTeam()
     const query = `?namespace=${namespaceSlug}&ifRevision=`
     assert.equal(told(await send(which, url, 'two', query + (revision - 1))), [409, 'changed'])
     assert.is((await send(which, url, 'two', query + revision)).status, 200)
-    const stranger = await signIn()
+    const stranger = await signIn(app)
     const [method, path, body] = writes[which](url, 'two')
     assert.is((await app.call(method, `${path}${query}0`, { token: stranger.token, body })).status, 404)
   })

@@ -1,41 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 /** Two nodes: what the one deletes the other may remember for a moment. */
 const test = suite('trace/locate')
 
-const database = await freshDatabase()
-const nodes = [await openApp(database.url), await openApp(database.url, { env: { ROLES: 'api' } })] as const
-test.after(async () => {
-  for (const node of nodes) await node.close()
-  await database.drop()
-})
-
-type Session = { token: string; namespaceSlug: string }
-type Detail = { trace: { id: string } }
-
-const signIn = async () => {
-  const { data } = await nodes[0].call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: Session }).session
-}
-
-/** A namespace of an admin's, where the token's session is moved to. */
-const moveToNew = async ({ token }: Session) => {
-  const slug = `team-${randomUUID().slice(0, 13)}`
-  await nodes[0].call('POST', '/v1/namespaces', { token, body: { slug, displayName: 'Team' } })
-  await nodes[0].call('POST', '/v1/session/switch', { token, body: { slug } })
-}
-
-/** Makes somebody an admin of another one's namespace. */
-const invite = async (host: Session, guest: Session) => {
-  const path = `/v1/namespaces/${host.namespaceSlug}/invites`
-  const { data } = await nodes[0].call('POST', path, { token: host.token, body: { role: 'admin' } })
-  const { code } = (data as { invite: { code: string } }).invite
-  assert.is((await nodes[0].call('POST', `/v1/invites/${code}/accept`, { token: guest.token })).status, 200)
-}
+const { node, openNode } = await openWorld(test)
+const nodes = [node, await openNode({ env: { ROLES: 'api' } })] as const
 
 const ROUNDS = 20
 
@@ -43,25 +16,22 @@ const ROUNDS = 20
 const inTurn = (round: number): readonly [App, App] => (round % 2 === 0 ? nodes : [nodes[1], nodes[0]])
 
 test('a deleted trace does not hide another one with the same external id', async () => {
-  const ada = await signIn()
-  const { token } = ada
-  const path = `/v1/traces/${randomUUID()}`
-  const there = await nodes[0].call('PUT', path, { token, body: {} })
-  await moveToNew(ada)
+  const { token, send, newTrace, newTeam } = await signIn(node)
+  const { url, id } = await newTrace()
+  await send('POST', '/v1/session/switch', { slug: (await newTeam()).slug })
   for (let round = 0; round < ROUNDS; round++) {
     const [one, other] = inTurn(round)
-    await one.call('PUT', path, { token, body: {} })
-    await other.call('DELETE', path, { token })
-    const put = await one.call('PUT', `${path}/messages/m`, { token, body: { role: 'user', textContent: `${round}` } })
+    await one.call('PUT', url, { token, body: {} })
+    await other.call('DELETE', url, { token })
+    const put = await one.call('PUT', `${url}/messages/m`, { token, body: { role: 'user', textContent: `${round}` } })
     assert.is(put.status, 200, JSON.stringify(put.error))
   }
-  const { data } = await nodes[0].call('GET', path, { token })
-  assert.is((data as Detail).trace.id, (there.data as Detail).trace.id)
+  assert.is((await send<{ trace: { id: string } }>('GET', url)).trace.id, id)
 })
 
 test('a deleted trace is not created again beside the trace of another namespace', async () => {
-  const [ada, eve] = [await signIn(), await signIn()]
-  await invite(eve, ada) // so that her writes pass: there is a trace of the name already
+  const [ada, eve] = [await signIn(node), await signIn(node)]
+  await eve.admit(eve.namespaceSlug, ada, 'admin') // so that her writes pass: there is a trace of the name already
   for (let round = 0; round < ROUNDS; round++) {
     const [one, other] = inTurn(round)
     const path = `/v1/traces/${randomUUID()}`

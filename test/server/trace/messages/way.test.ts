@@ -2,17 +2,11 @@ import { Session } from 'node:inspector/promises'
 import { readFileSync } from 'node:fs'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../../support/database.ts'
-import { openApp } from '../../../support/open-app.ts'
+import { openWorld, signIn } from '../../../support/world.ts'
 
 const test = suite('the way of a message')
 const root = new URL('../../../../', import.meta.url)
-const database = await freshDatabase()
-const { call, close } = await openApp(database.url, { env: { RATE_LIMITS: 'on', EVENTSTORE_URL: '' } })
-test.after(async () => {
-  await close()
-  await database.drop()
-})
+const { node } = await openWorld(test, { env: { RATE_LIMITS: 'on', EVENTSTORE_URL: '' } })
 
 const [, heading = '', section = ''] =
   /^## The way of a message: (\d+) files\n([^]*?)^## /m.exec(
@@ -47,14 +41,12 @@ const running = async (work: () => Promise<void>): Promise<ReadonlySet<string>> 
 test('has as many files as its heading says', () => assert.is(named.length, Number(heading)))
 
 test('goes through each file that is named', async () => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'x' } })
-  const { token } = (data as { session: { token: string } }).session
+  const { ask, send } = await signIn(node)
   const found = await running(async () => {
     const message = { role: 'user', textContent: 'hi', parts: [{ type: 'text', content: { text: 'hi' } }] }
-    const write = async (method: 'PUT' | 'POST', path: string, body: object) =>
-      assert.is((await call(method, `/v1/traces/t${path}`, { token, body })).status, 200)
+    const write = (method: 'PUT' | 'POST', path: string, body: object) => send(method, `/v1/traces/t${path}`, body)
     await write('PUT', '', {})
-    await call('PUT', '/v1/traces/none/messages/m', { token, body: message })
+    await ask('PUT', '/v1/traces/none/messages/m', message)
     await write('PUT', '/messages/m', message)
     const messages = Array.from({ length: 40 }, (_, i) => ({ ...message, externalId: `m${i}` }))
     for (const count of [2, 40]) await write('POST', '/messages/batch', { messages: messages.slice(0, count) })

@@ -1,24 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { CurrentSession, NewSession } from '../../../src/contract/sessions.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { freshDatabase } from '../../support/database.ts'
+import type { CurrentSession } from '../../../src/contract/sessions.ts'
+import type { App } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('http: behind a proxy that ends TLS')
-const database = await freshDatabase()
-const open = (env: Record<string, string>) => openApp(database.url, { env })
-const nodes = {
-  trusting: await open({ TRUST_PROXY: 'loopback', ALLOWED_HOSTS: 'traces.example.org' }),
-  distrustful: await open({ ALLOWED_HOSTS: 'traces.example.org' }),
-  named: await open({ TRUST_PROXY: 'loopback', PUBLIC_URL: 'https://traces.example.org' }),
-}
-test.after(async () => {
-  for (const node of Object.values(nodes)) await node.close()
-  await database.drop()
-})
-
 const HOST = 'traces.example.org'
+const { node: distrustful, openNode } = await openWorld(test, { env: { ALLOWED_HOSTS: HOST } })
+const nodes = {
+  trusting: await openNode({ env: { TRUST_PROXY: 'loopback' } }),
+  distrustful,
+  named: await openNode({ env: { TRUST_PROXY: 'loopback', PUBLIC_URL: `https://${HOST}`, ALLOWED_HOSTS: '' } }),
+}
+
 const over = (proto: string | undefined) => ({
   host: HOST,
   'x-forwarded-for': '192.0.2.7',
@@ -26,13 +20,12 @@ const over = (proto: string | undefined) => ({
 })
 
 /** Signs a browser in with a one-time code; returns the cookie that it gets. */
-const signIn = async ({ app, call }: App, headers: Record<string, string>, origin: string) => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const { token } = (data as { session: NewSession }).session
+const signBrowserIn = async (node: App, headers: Record<string, string>, origin: string) => {
+  const { app } = node
   const made = await app.inject({
     method: 'POST',
     url: '/v1/session/browser',
-    headers: { ...headers, authorization: `Bearer ${token}` },
+    headers: { ...headers, ...(await signIn(node)).headers },
   })
   assert.is(made.statusCode, 200, made.body)
   const url = new URL(made.json().data.url)
@@ -57,7 +50,7 @@ for (const proto of ['https', 'HTTPS', 'http, https'])
   test(`over ${proto}, as a trusted proxy says, the cookie is secure and for this host only`, async () => {
     const node = nodes.trusting
     const headers = over(proto)
-    const set = await signIn(node, headers, `https://${HOST}`)
+    const set = await signBrowserIn(node, headers, `https://${HOST}`)
     assert.match(set, /^__Host-tracebook=tb_[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/)
     const cookie = set.split(';')[0]!
     assert.ok(await isSignedIn(node, headers, cookie))
@@ -75,7 +68,7 @@ for (const proto of ['https', 'HTTPS', 'http, https'])
 
 test('settings of a browser are secure cookies there, too', async () => {
   const headers = over('https')
-  const cookie = (await signIn(nodes.trusting, headers, `https://${HOST}`)).split(';')[0]!
+  const cookie = (await signBrowserIn(nodes.trusting, headers, `https://${HOST}`)).split(';')[0]!
   const { statusCode, headers: answered } = await nodes.trusting.app.inject({
     method: 'POST',
     url: '/settings/look',
@@ -92,12 +85,12 @@ test('settings of a browser are secure cookies there, too', async () => {
 })
 
 test('without a proxy that says https, the same service sets the cookie of http on loopback', async () => {
-  const set = await signIn(nodes.trusting, { host: 'localhost:3000' }, 'http://localhost:3000')
+  const set = await signBrowserIn(nodes.trusting, { host: 'localhost:3000' }, 'http://localhost:3000')
   assert.match(set, /^tracebook=tb_[^;]+; [^]*SameSite=Lax$/)
 })
 
 test('a proxy that is not trusted is not believed', async () => {
-  const set = await signIn(nodes.distrustful, over('https'), `http://${HOST}`)
+  const set = await signBrowserIn(nodes.distrustful, over('https'), `http://${HOST}`)
   assert.match(set, /^tracebook=tb_[^;]+; [^]*SameSite=Lax$/)
   assert.is(await hsts(nodes.distrustful, '/health', over('https')), undefined)
 })
@@ -116,7 +109,7 @@ test('Strict-Transport-Security is sent over https by what a trusted proxy says,
 })
 
 test('the cookie stays secure if PUBLIC_URL says https, whatever the proxy says', async () => {
-  const set = await signIn(nodes.named, over('http'), `https://${HOST}`)
+  const set = await signBrowserIn(nodes.named, over('http'), `https://${HOST}`)
   assert.match(set, /^__Host-tracebook=tb_[^]*; Secure$/)
 })
 

@@ -8,8 +8,7 @@ import * as assert from 'uvu/assert'
 import { installClosing } from '../../../src/server/http/closing.ts'
 import { installErrors } from '../../../src/server/http/errors.ts'
 import { notFound } from '../../../src/server/http/http-error.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 const test = suite('http: a service that stops')
 
@@ -17,8 +16,8 @@ const post = (body: string) =>
   `POST /v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
 
 test('answers requests in flight, and refuses later ones with an error of the API', async () => {
-  const database = await freshDatabase()
-  const { app, close } = await openApp(database.url)
+  const { node, close } = await newWorld()
+  const { app } = node
   await app.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   const answers = text(socket)
@@ -37,7 +36,6 @@ test('answers requests in flight, and refuses later ones with an error of the AP
   assert.is(error.code, 'unavailable')
   assert.equal(error.details, { stored: false })
   await closed
-  await database.drop()
 })
 
 test('once the log has changed, a request in flight gets no answer from the state before', async () => {

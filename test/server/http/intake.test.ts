@@ -8,9 +8,8 @@ import * as assert from 'uvu/assert'
 import { HttpError } from '../../../src/server/http/http-error.ts'
 import { newIntake } from '../../../src/server/http/intake.ts'
 import { Busy, newPermits } from '../../../src/base/permits.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
 import { bufferBytes } from '../../support/held-objects.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 
 const test = suite('http: reading of bodies')
 const KiB = 1024
@@ -163,38 +162,33 @@ test('a body over its limit is refused, announced or not', async () => {
   }
 })
 
-const signIn = async ({ call }: Awaited<ReturnType<typeof openApp>>, deviceId: string) =>
-  ((await call('POST', '/v1/session', { body: { deviceId } })).data as { session: { token: string } }).session.token
-
 const MiB = KiB * KiB
 const batch = JSON.stringify({
   messages: Array.from({ length: 15 }, (_, i) => ({ externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(MiB) })),
 })
 
 test('of two dozen of the largest batches at once some are stored, and the others can be sent again', async () => {
-  const database = await freshDatabase()
-  const app = await openApp(database.url, { env: { RATE_LIMITS: 'off' } })
-  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
-  const send = async (name: string) => {
-    const token = await signIn(app, name)
-    await app.call('PUT', `/v1/traces/${name}`, { token, body: {} })
+  const { node, close } = await newWorld()
+  const address = await node.app.listen({ host: '127.0.0.1', port: 0 })
+  const send = async () => {
+    const owner = await signIn(node)
+    const { url } = await owner.newTrace()
     const headers = {
-      authorization: `Bearer ${token}`,
+      ...owner.headers,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(batch),
     }
-    const outgoing = request(`${url}/v1/traces/${name}/messages/batch`, { method: 'POST', headers, agent: false })
+    const outgoing = request(`${address}${url}/messages/batch`, { method: 'POST', headers, agent: false })
     outgoing.on('error', () => {}) // after an early answer the rest of the body goes nowhere
     outgoing.end(batch)
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     const body = JSON.parse(await text(response)) as { error?: { details: unknown } }
-    return { name, token, status: response.statusCode!, retry: response.headers['retry-after'], body }
+    return { owner, url, status: response.statusCode!, retry: response.headers['retry-after'], body }
   }
-  const answers = await Promise.all(Array.from({ length: 24 }, (_, i) => send(`t${i}`)))
+  const answers = await Promise.all(Array.from({ length: 24 }, send))
   assert.ok(answers.some(({ status }) => status === 200))
-  for (const { name, token, status, retry, body } of answers) {
-    const { data } = await app.call('GET', `/v1/traces/${name}`, { token })
-    const { messageCount } = (data as { trace: { messageCount: number } }).trace
+  for (const { owner, url, status, retry, body } of answers) {
+    const { messageCount } = (await owner.send<{ trace: { messageCount: number } }>('GET', url)).trace
     if (status === 200) assert.is(messageCount, 15)
     if (status === 200) continue
     assert.is(status, 503)
@@ -203,34 +197,29 @@ test('of two dozen of the largest batches at once some are stored, and the other
     if (stored === false) assert.is(messageCount, 0)
     else assert.ok(stored === 'unknown' || stored === true) // it waited for too long for the log, or until it was visible
   }
-  assert.is((await send('later')).status, 200)
-  await app.close()
-  await database.drop()
+  assert.is((await send()).status, 200)
+  await close()
 })
 
 test('rights are checked again when the body has arrived', async () => {
-  const database = await freshDatabase()
-  const app = await openApp(database.url)
-  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
-  const token = await signIn(app, 'device')
-  await app.call('PUT', '/v1/traces/t', { token, body: {} })
+  const { node, close } = await newWorld()
+  const address = await node.app.listen({ host: '127.0.0.1', port: 0 })
+  const { token, send, newTrace } = await signIn(node)
+  const { url } = await newTrace()
   const body = '{"role":"user"}'
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const socket = connect(Number(new URL(address).port), '127.0.0.1')
   const head = [`authorization: Bearer ${token}`, 'content-type: application/json', `content-length: ${body.length}`]
-  const begun = once(app.app.server, 'request')
-  socket.write(
-    `PUT /v1/traces/t/messages/m HTTP/1.1\r\nhost: localhost\r\n${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`,
-  )
+  const begun = once(node.app.server, 'request')
+  socket.write(`PUT ${url}/messages/m HTTP/1.1\r\nhost: localhost\r\n${head.join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
   await begun
   const since = performance.now()
-  while (performance.now() - since < 1_500) await fetch(`${url}/health`)
-  await app.call('DELETE', '/v1/session', { token })
+  while (performance.now() - since < 1_500) await fetch(`${address}/health`)
+  await send('DELETE', '/v1/session')
   socket.write(body.slice(5))
   const [answer] = (await once(socket, 'data')) as [Buffer]
   assert.match(answer.toString(), /^HTTP\/1.1 401/)
   socket.destroy()
-  await app.close()
-  await database.drop()
+  await close()
 })
 
 test.run()

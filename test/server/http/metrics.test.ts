@@ -7,18 +7,15 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp } from '../../../src/server/service/app.ts'
 import { readConfig } from '../../../src/server/config.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 const test = suite('http: metrics')
 const TOKEN = 'a-token/of+the~operator=='
-const database = await freshDatabase()
-const node = await openApp(database.url, { env: { METRICS_TOKEN: TOKEN } })
+const { node, openNode, close } = await newWorld({ env: { METRICS_TOKEN: TOKEN } })
 const withoutToken = await buildApp({ ...node.service, config: readConfig({}) })
 test.after(async () => {
   await withoutToken.close()
-  await node.close()
-  await database.drop()
+  await close()
 })
 
 type Asked = { readonly headers?: Record<string, string>; readonly remoteAddress?: string }
@@ -84,12 +81,11 @@ test('a browser that is refused is not asked to sign in', async () => {
 })
 
 test('an address that is refused too often has to wait; programs on this machine do not', async () => {
-  const limited = await openApp(database.url, { env: { RATE_LIMITS: 'on', RATE_LIMIT_UNAUTHORIZED: '3' } })
+  const limited = await openNode({ env: { METRICS_TOKEN: '', RATE_LIMITS: 'on', RATE_LIMIT_UNAUTHORIZED: '3' } })
   const statuses: number[] = []
   for (let i = 0; i < 5; i++) statuses.push((await ask({ remoteAddress: '192.0.2.7' }, limited.app)).status)
   assert.equal(statuses, [401, 401, 401, 429, 429])
   for (let i = 0; i < 5; i++) assert.is((await ask({}, limited.app)).status, 200)
-  await limited.close()
 })
 
 test('of a service that listens everywhere others may not read them either', async () => {

@@ -4,8 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { z } from 'zod'
 import { buildApp } from '../../../src/server/service/app.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 type Json = Record<string, unknown>
 type Parameter = { readonly name: string; readonly in: string; readonly example?: unknown }
@@ -16,9 +15,6 @@ type Operation = {
 type Document = { readonly paths: Record<string, Record<string, Operation>> }
 
 const test = suite('the examples of the reference')
-let database: Database
-let node: App
-let app: FastifyInstance
 /** The zod schemas of all routes, by method and path. */
 const schemas = new Map<string, { body?: z.ZodType; params?: z.ZodType; querystring?: z.ZodType }>()
 
@@ -29,6 +25,16 @@ const noteRoutes = (message: unknown) => {
     schemas.set(`${String(method).toLowerCase()} ${path}`, (schema ?? {}) as never)
   })
 }
+
+const { node, close } = await newWorld()
+subscribe('fastify.initialization', noteRoutes)
+const app = await buildApp(node.service)
+unsubscribe('fastify.initialization', noteRoutes)
+await app.ready()
+test.after(async () => {
+  await app.close()
+  await close()
+})
 
 const documentAt = async (url: string) => (await app.inject(url)).json<Document>()
 
@@ -58,20 +64,6 @@ const send = (document: Document, name: string, token?: string) => {
     ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
   })
 }
-
-test.before(async () => {
-  database = await freshDatabase()
-  node = await openApp(database.url)
-  subscribe('fastify.initialization', noteRoutes)
-  app = await buildApp(node.service)
-  unsubscribe('fastify.initialization', noteRoutes)
-  await app.ready()
-})
-test.after(async () => {
-  await app.close()
-  await node.close()
-  await database.drop()
-})
 
 test('every request body has an example, which its schema accepts', async () => {
   let bodies = 0

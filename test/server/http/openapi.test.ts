@@ -1,12 +1,11 @@
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp, installApi } from '../../../src/server/service/app.ts'
 import { api } from '../../../src/contract/api.ts'
 import { type ErrorCode, errors } from '../../../src/contract/errors.ts'
 import type { Route } from '../../../src/contract/route.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 type Operation = {
   readonly operationId: string
@@ -19,27 +18,17 @@ type Operation = {
 }
 
 const test = suite('the OpenAPI document')
-let database: Database
-let node: App
-let app: FastifyInstance
-let text: string
-let operations: ReadonlyMap<string, Operation>
-
-test.before(async () => {
-  database = await freshDatabase()
-  node = await openApp(database.url)
-  app = await buildApp(node.service)
-  text = (await app.inject('/openapi.json')).body
-  const paths = Object.entries(JSON.parse(text).paths as Record<string, Record<string, Operation>>)
-  operations = new Map(
-    paths.flatMap(([path, item]) => Object.entries(item).map(([method, one]) => [`${method} ${path}`, one])),
-  )
-})
+const { node, close } = await newWorld()
+const app = await buildApp(node.service)
 test.after(async () => {
   await app.close()
-  await node.close()
-  await database.drop()
+  await close()
 })
+const text = (await app.inject('/openapi.json')).body
+const paths = Object.entries(JSON.parse(text).paths as Record<string, Record<string, Operation>>)
+const operations: ReadonlyMap<string, Operation> = new Map(
+  paths.flatMap(([path, item]) => Object.entries(item).map(([method, one]) => [`${method} ${path}`, one])),
+)
 
 test('has the routes for operators, too', () => {
   for (const one of ['get /health', 'get /health/ready', 'get /metrics']) assert.ok(operations.has(one), one)

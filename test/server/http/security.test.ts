@@ -2,22 +2,15 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../../src/contract/sessions.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('security over HTTP')
-const database = await freshDatabase()
 const env = { CORS_ORIGINS: 'https://app.example.org', PUBLIC_URL: 'https://traces.example.org' }
-const [open, trusting] = await Promise.all([openApp(database.url), openApp(database.url, { env })])
-test.after(async () => {
-  await open!.close()
-  await trusting!.close()
-  await database.drop()
-})
-const { app, call } = open!
-const { session } = (await call('POST', '/v1/session', { body: { deviceId: 'ada' } })).data as { session: NewSession }
-const { token } = session
+const { node, openNode } = await openWorld(test)
+const trusting = await openNode({ env })
+const { app } = node
+const { headers: ofAda } = await signIn(node)
 
 test('every answer, errors included, is marked as not a page', async () => {
   for (const url of ['/health', '/v1/feed', '/v1/user', '/nowhere', '/%', '/v1/traces/%00']) {
@@ -29,7 +22,7 @@ test('every answer, errors included, is marked as not a page', async () => {
     assert.not.ok('strict-transport-security' in headers)
     assert.not.ok('x-powered-by' in headers)
   }
-  const { headers } = await trusting!.app.inject({ url: '/health' })
+  const { headers } = await trusting.app.inject({ url: '/health' })
   assert.match(String(headers['strict-transport-security']), 'max-age=31536000')
 })
 
@@ -43,15 +36,15 @@ test('the reference may run its own scripts and no inline ones', async () => {
 })
 
 test('any origin may call with a token, only trusted origins with the cookie', async () => {
-  const ask = async ({ app }: typeof trusting & object, origin: string, method: 'GET' | 'OPTIONS' = 'GET') =>
+  const ask = async ({ app }: App, origin: string, method: 'GET' | 'OPTIONS' = 'GET') =>
     (await app.inject({ method, url: '/v1/feed', headers: { origin } })).headers
   for (const method of ['GET', 'OPTIONS'] as const) {
-    const free = await ask(open!, 'https://anywhere.example', method)
+    const free = await ask(node, 'https://anywhere.example', method)
     assert.is(free['access-control-allow-origin'], '*')
-    const foreign = await ask(trusting!, 'https://app.example.org.evil.example', method)
+    const foreign = await ask(trusting, 'https://app.example.org.evil.example', method)
     assert.is(foreign['access-control-allow-origin'], '*')
     for (const headers of [free, foreign]) assert.not.ok('access-control-allow-credentials' in headers)
-    const named = await ask(trusting!, 'https://app.example.org', method)
+    const named = await ask(trusting, 'https://app.example.org', method)
     assert.is(named['access-control-allow-origin'], 'https://app.example.org')
     assert.is(named['access-control-allow-credentials'], 'true')
     assert.match(String(named.vary), /origin/i)
@@ -92,7 +85,7 @@ for (const [what, payload, status] of [
   ['a body that ends too early', '{', 400],
 ] as const) {
   test(`${what} gives ${status}`, async () => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const headers = { ...ofAda, 'content-type': 'application/json' }
     const { statusCode, body } = await app.inject({ method: 'POST', url: '/v1/traces', headers, payload })
     assert.is(statusCode, status)
     assert.match(body, '"ok":false')
@@ -108,10 +101,7 @@ for (const [what, id, status] of [
   ['half a character', '%ED%A0%80', 400],
 ] as const) {
   test(`an id of ${what} gives ${status}`, async () => {
-    const { statusCode, body } = await app.inject({
-      url: `/v1/traces/${id}`,
-      headers: { authorization: `Bearer ${token}` },
-    })
+    const { statusCode, body } = await app.inject({ url: `/v1/traces/${id}`, headers: ofAda })
     assert.is(statusCode, status, body.slice(0, 200))
     assert.match(body, '"ok":false')
   })

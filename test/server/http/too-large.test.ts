@@ -3,8 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 const test = suite('http: bodies over the limit')
 const MiB = 1024 * 1024
@@ -21,9 +20,8 @@ const send = async (url: string, size: number, chunked: boolean) => {
 }
 
 test('are answered with 413, however they are sent', async () => {
-  const database = await freshDatabase()
-  const { app, close } = await openApp(database.url)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { node, close } = await newWorld()
+  const url = await node.app.listen({ host: '127.0.0.1', port: 0 })
   for (const chunked of [false, true]) {
     for (let i = 0; i < 5; i++) {
       const { status, body } = await send(url, 17 * MiB, chunked)
@@ -32,7 +30,6 @@ test('are answered with 413, however they are sent', async () => {
     }
   }
   await close()
-  await database.drop()
 })
 
 test.run()

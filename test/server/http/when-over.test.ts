@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -6,12 +5,9 @@ import Fastify from 'fastify'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { buildApp } from '../../../src/server/service/app.ts'
-import type { NewSession } from '../../../src/contract/sessions.ts'
 import { whenOver } from '../../../src/server/http/when-over.ts'
-import { tracePath } from '../../../src/server/pages/links.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 
 const test = suite('http: what is held for answers')
 
@@ -49,8 +45,7 @@ test('is released when the answer was sent or the client has left, and at once i
   await app.close()
 })
 
-const database = await freshDatabase()
-const node = await openApp(database.url)
+const { node, close } = await newWorld()
 const { service } = node
 
 /** The request whose client leaves, and at which of its reads from the database: 0 for before the first. */
@@ -115,22 +110,15 @@ app.addHook('preHandler', async (_request, { raw }) => {
 await app.listen({ host: '127.0.0.1', port: 0 })
 test.after(async () => {
   await app.close()
-  await node.close()
-  await database.drop()
+  await close()
 })
 
-const { data } = await node.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-const { token, namespaceSlug } = (data as { session: NewSession }).session
-const id = randomUUID()
-const url = `/v1/traces/${id}`
-const put = async (message: string, textContent: string) => {
-  const body = { role: 'user', order: Number(message.slice(1)), textContent }
-  const sent = await node.call('PUT', `${url}/messages/${message}`, { token, body })
-  return (sent.data as { message: { revision: string } }).message
-}
-await node.call('PUT', url, { token, body: { visibility: 'public' } })
-for (let i = 0; i < 5; i++) await put(`m${i}`, 'word '.repeat(100_000))
-await put('m2', 'changed')
+const { token, namespaceSlug, send, newTrace } = await signIn(node)
+const { externalId, url, page } = await newTrace({ visibility: 'public' })
+const put = (order: number, textContent: string) =>
+  send('PUT', `${url}/messages/m${order}`, { role: 'user', order, textContent })
+for (let i = 0; i < 5; i++) await put(i, 'word '.repeat(100_000))
+await put(2, 'changed')
 
 /** What is held for all answers together. */
 const held = () => [...Object.values(service.permits).map((kind) => ('held' in kind ? kind.held() : 0)), open.size]
@@ -167,7 +155,6 @@ const requestOf = (line: string, body?: object) => {
 const ofMember = (line: string, body?: object) =>
   requestOf(line, body).replace('\r\n', `\r\nauthorization: Bearer ${token}\r\n`)
 
-const page = tracePath(namespaceSlug!, id)
 const large = { role: 'user', order: 9, textContent: 'x'.repeat(600_000) }
 const all = {
   'messages of a session': requestOf(`GET ${url}/messages?includeParts=true`),
@@ -186,7 +173,7 @@ const all = {
   'one message as a page': requestOf(`GET ${page}/-/message/m3`),
   'one message': requestOf(`GET ${page}/-/message/m3?fragment`),
   'a part of a message': requestOf(`GET ${page}/-/message/m3?part=0`),
-  'a large answer': requestOf('POST /v1/query', { query: 'traces:getMessages', args: { externalId: id } }),
+  'a large answer': requestOf('POST /v1/query', { query: 'traces:getMessages', args: { externalId } }),
   'a large message that is stored': ofMember(`PUT ${url}/messages/large`, large),
 }
 

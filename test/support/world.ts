@@ -6,9 +6,14 @@ import { tracePath } from '../../src/server/pages/links.ts'
 import { freshDatabase } from './database.ts'
 import { type Answer, type App, type Call, type OpenOptions, openApp } from './open-app.ts'
 
+type WorldOptions = OpenOptions & {
+  /** Whether the database has empty read models at first. Default true. */
+  readonly readModels?: boolean
+}
+
 /** A service on a database of its own. */
-export const newWorld = async (options: OpenOptions = {}) => {
-  const database = await freshDatabase()
+export const newWorld = async ({ readModels = true, ...options }: WorldOptions = {}) => {
+  const database = await freshDatabase({ readModels })
   const nodes: App[] = []
   /** Opens another node of the service: with the same options, but for those that are given. */
   const openNode = async (more: OpenOptions = {}): Promise<App> => {
@@ -28,7 +33,7 @@ export type World = Awaited<ReturnType<typeof newWorld>>
 export type Suite = { after(close: () => Promise<void>): unknown }
 
 /** The same, until the tests of a suite are over. */
-export const openWorld = async (test: Suite, options?: OpenOptions): Promise<World> => {
+export const openWorld = async (test: Suite, options?: WorldOptions): Promise<World> => {
   const world = await newWorld(options)
   test.after(world.close)
   return world

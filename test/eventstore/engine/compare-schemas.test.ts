@@ -6,24 +6,16 @@ import { type Difference, compareSchemas, quarantinedInEither } from '../../../s
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { withReplica } from '../../../src/eventstore/engine/rebuild.ts'
 import { newClient } from '../../../src/eventstore/postgres/connect.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('engine: read models compared with a replica')
 const live = schemaOf(mainGroup)
-const database = await freshDatabase()
+const { database, node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const { url } = database
-const app = await openApp(url, { env: { SUMMARY_PROVIDER: 'none' } })
-const { log, codec } = app.service
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
+const { log, codec } = node.service
+const { ask, send } = await signIn(node)
 
-const { token } = ((await app.call('POST', '/v1/session', { body: { deviceId: 'd' } })).data as { session: { token: string } }).session // prettier-ignore
-
-const put = async (path: string, body: object = {}) =>
-  assert.is((await app.call('PUT', `/v1/traces/${path}`, { token, body })).status, 200)
+const put = (path: string, body: object = {}) => send('PUT', `/v1/traces/${path}`, body)
 
 /** Compares at one position; `before` runs once the replica is built, `at` when both stand still. */
 const compared = async ({
@@ -67,7 +59,7 @@ test('are equal while writers write, because later events do not count', async (
     for (let i = 0; !over; i++) {
       await put(`t${i % 7}`, { title: `\0 ${i}` })
       await put(`t${i % 7}/messages/m${i % 5}`, { role: 'user', parts: [{ type: 'text', content: { text: `${i}` } }] })
-      if (i % 6 === 0) await app.call('DELETE', `/v1/traces/t${i % 7}`, { token })
+      if (i % 6 === 0) await ask('DELETE', `/v1/traces/t${i % 7}`)
     }
   })()
   const differences = await compared({ before: () => put('t1', { title: 'x' }), at: () => put('t1', { title: 'y' }) })

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { runs } from '../../support/runs.ts'
+import { type Caller, type Person, callerOf, signIn } from '../../support/world.ts'
 
 const test = suite('engine: lost updates')
 const { nodes } = await openTwoNodes(test)
@@ -12,26 +13,9 @@ const { nodes } = await openTwoNodes(test)
 const ROUNDS = runs(50)
 const LANES = 25
 
-type Method = Parameters<App['call']>[0]
-type User = { readonly token: string; readonly userId: string }
-
-const answerOf = (node: App, { token }: { token?: string }, method: Method, path: string, body?: unknown) =>
-  node.call(method, path, { token, body })
-
-/** What an answer of 200 holds. */
-const ask = async <Data>(...asked: Parameters<typeof answerOf>): Promise<Data> => {
-  const { status, data, error } = await answerOf(...asked)
-  assert.is(status, 200, `${asked[2]} ${asked[3]}: ${JSON.stringify(error)}`)
-  return data
-}
-
-const signIn = async (node: App): Promise<User> =>
-  (await ask<{ session: User }>(node, {}, 'POST', '/v1/session', { deviceId: randomUUID() })).session
-
-const newNamespace = async (node: App, user: User) => {
-  const body = { slug: `team-${randomUUID().slice(0, 13)}`, displayName: 'Team' }
-  return (await ask<{ namespace: { id: string; slug: string } }>(node, user, 'POST', '/v1/namespaces', body)).namespace
-}
+/** What an answer of 200 of this node holds. */
+const ask = <Data>(node: App, { token }: Person, ...asked: Parameters<Caller['send']>): Promise<Data> =>
+  callerOf(node, token).send<Data>(...asked)
 
 /** Adds up what is lost in all rounds, many of them at once; each node is the first in half of them. */
 const lostInRounds = async (work: (one: App, other: App, round: number) => Promise<number>): Promise<number> => {
@@ -54,8 +38,7 @@ type Value = {
 
 const newMessage = async (node: App): Promise<Value> => {
   const ada = await signIn(node)
-  const path = `/v1/traces/${randomUUID()}`
-  await ask(node, ada, 'PUT', path, {})
+  const { url: path } = await ada.newTrace()
   type Read = { messages: { textContent: string }[] }
   return {
     set: (at, textContent) => ask(at, ada, 'PUT', `${path}/messages/m`, { role: 'user', textContent }),
@@ -75,7 +58,7 @@ const newUserName = async (node: App): Promise<Value> => {
 /** The namespace that a session is in. */
 const newSession = async (node: App): Promise<Value> => {
   const ada = await signIn(node)
-  const [one, two] = [await newNamespace(node, ada), await newNamespace(node, ada)]
+  const [one, two] = [await ada.newTeam(), await ada.newTeam()]
   type Read = { sessions: { current: boolean; namespaceId: string }[] }
   return {
     set: (at, namespaceId) => ask(at, ada, 'POST', '/v1/session/switch', { namespaceId }),
@@ -87,7 +70,7 @@ const newSession = async (node: App): Promise<Value> => {
 
 const newNamespaceName = async (node: App): Promise<Value> => {
   const ada = await signIn(node)
-  const path = `/v1/namespaces/${(await newNamespace(node, ada)).slug}`
+  const path = `/v1/namespaces/${(await ada.newTeam()).slug}`
   type Read = { namespace: { displayName: string } }
   return {
     set: (at, displayName) => ask(at, ada, 'PATCH', path, { displayName }),
@@ -98,9 +81,9 @@ const newNamespaceName = async (node: App): Promise<Value> => {
 /** The role of a member of a namespace. */
 const newRole = async (node: App): Promise<Value> => {
   const [ada, bob] = [await signIn(node), await signIn(node)]
-  const path = `/v1/namespaces/${(await newNamespace(node, ada)).slug}`
-  const { invite } = await ask<{ invite: { code: string } }>(node, ada, 'POST', `${path}/invites`, {})
-  await ask(node, bob, 'POST', `/v1/invites/${invite.code}/accept`)
+  const { slug } = await ada.newTeam()
+  await ada.admit(slug, bob)
+  const path = `/v1/namespaces/${slug}`
   type Read = { members: { user: { id: string }; role: string }[] }
   return {
     set: (at, role) => ask(at, ada, 'PATCH', `${path}/members/${bob.userId}`, { role }),
@@ -143,10 +126,10 @@ test('a slug that one node has just reported as unknown is found once another no
   const [ada, eve] = [await signIn(nodes[0]), await signIn(nodes[1])]
   const wrong = await lostInRounds(async (one, other) => {
     const slug = `slug-${randomUUID().slice(0, 13)}`
-    const create = async (node: App, user: User) =>
-      (await answerOf(node, user, 'POST', '/v1/namespaces', { slug, displayName: 'One' })).status
+    const create = async (node: App, { token }: Person) =>
+      (await callerOf(node, token).ask('POST', '/v1/namespaces', { slug, displayName: 'One' })).status
     const rename = async () =>
-      (await answerOf(one, ada, 'PATCH', `/v1/namespaces/${slug}`, { displayName: 'Two' })).status
+      (await callerOf(one, ada.token).ask('PATCH', `/v1/namespaces/${slug}`, { displayName: 'Two' })).status
     assert.is(await rename(), 404)
     // One that was not answered in time may have been stored, and is taken when it is asked for again.
     assert.ok([200, 400].includes(await create(other, ada)))

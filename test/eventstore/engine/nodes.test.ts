@@ -1,46 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 /** Two nodes of one service; the second one builds no read models itself. */
 const test = suite('engine: two nodes')
 
-const database = await freshDatabase({ readModels: false })
-const first = await openApp(database.url)
-const second = await openApp(database.url, { env: { ROLES: 'api' } })
+const { node: first, openNode } = await openWorld(test, { readModels: false })
+const second = await openNode({ env: { ROLES: 'api' } })
 const nodes = [first, second] as const
-test.after(async () => {
-  for (const node of nodes) await node.close()
-  await database.drop()
-})
-
-type Session = { token: string; userId: string; namespaceId: string; namespaceSlug: string }
-
-const signIn = async ({ call }: App): Promise<Session> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: Session }).session
-}
 
 const statusOf = async ({ call }: App, url: string, token?: string) => (await call('GET', url, { token })).status
 
 const feedOf = async ({ call }: App, token?: string): Promise<{ id: string; title?: string }[]> =>
   ((await call('GET', '/v1/feed?limit=1000', { token })).data as { traces: { id: string }[] }).traces
-
-/** A namespace of somebody's, with a member. */
-const team = async (admin: Session) => {
-  const slug = `team-${randomUUID().slice(0, 8)}`
-  const { call } = first
-  await call('POST', '/v1/namespaces', { token: admin.token, body: { slug, displayName: 'Team' } })
-  const { data } = await call('POST', `/v1/namespaces/${slug}/invites`, { token: admin.token, body: {} })
-  const member = await signIn(first)
-  const { code } = (data as { invite: { code: string } }).invite
-  await call('POST', `/v1/invites/${code}/accept`, { token: member.token })
-  await call('POST', '/v1/session/switch', { token: member.token, body: { slug } })
-  return { slug, member }
-}
 
 for (const [name, writer, reader] of [
   ['the first node', first, first],
@@ -105,12 +80,14 @@ test('a session that is ended ends on the other node too', async () => {
 })
 
 test('a removed member reads nothing of the namespace any more, on the other node either', async () => {
-  const admin = await signIn(first)
-  const { slug, member } = await team(admin)
+  const [admin, member] = [await signIn(first), await signIn(first)]
+  const { slug } = await admin.newTeam()
+  await admin.admit(slug, member)
+  await member.send('POST', '/v1/session/switch', { slug })
   const url = `/v1/traces/${randomUUID()}`
-  await first.call('PUT', url, { token: member.token, body: {} })
+  await member.send('PUT', url, {})
   for (const node of nodes) assert.is(await statusOf(node, url, member.token), 200)
-  await first.call('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`, { token: admin.token })
+  await admin.send('DELETE', `/v1/namespaces/${slug}/members/${member.userId}`)
   assert.is(await statusOf(first, url, member.token), 404)
   await until(async () => (await statusOf(second, url, member.token)) === 404)
   await until(async () => !(await feedOf(second, member.token)).some(() => true))

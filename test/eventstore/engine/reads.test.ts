@@ -5,63 +5,52 @@ import * as assert from 'uvu/assert'
 import { openReads } from '../../../src/eventstore/engine/reads.ts'
 import { Unavailable } from '../../../src/eventstore/engine/rejected.ts'
 import { errorOf } from '../log/support/events.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { onServer } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
+import { type Caller, callerOf, newWorld, signIn } from '../../support/world.ts'
 
 const test = suite('engine/reads')
 
 const ofReaders = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and application_name = 'tracebook reads'`
 
-const signIn = async ({ call }: App): Promise<string> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  return (data as { session: { token: string } }).session.token
-}
-
 const PATHS = ['/v1/traces/t', '/v1/traces/t/messages', '/v1/session', '/v1/feed', '/v1/traces']
 
 /** Thirty reads at once: more than a pool has connections. */
-const readAll = async ({ call }: App, token: string) => {
-  const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => call('GET', PATHS[i % 5]!, { token })))
-  for (const { status, error } of answers) assert.is(status, 200, JSON.stringify(error))
-}
+const readAll = ({ send }: Caller) => Promise.all(Array.from({ length: 30 }, (_, i) => send('GET', PATHS[i % 5]!)))
 
 test('go on over new connections when there is no runner', async () => {
-  const database = await freshDatabase()
-  const whole = await openApp(database.url)
-  const token = await signIn(whole)
-  await whole.call('PUT', '/v1/traces/t', { token, body: { visibility: 'public' } })
-  const node = await openApp(database.url, { env: { ROLES: 'api' } })
-  await whole.close()
+  const { database, node: whole, openNode, close } = await newWorld()
   try {
+    const { token, send } = await signIn(whole)
+    await send('PUT', '/v1/traces/t', { visibility: 'public' })
+    const node = await openNode({ env: { ROLES: 'api' } })
+    await whole.close()
+    const reader = callerOf(node, token)
     // It is stored, and nobody projects it: the read models stay behind the log.
-    const late = await node.unrepeated(() => node.call('PUT', '/v1/traces/late', { token, body: {} }))
+    const late = await node.unrepeated(() => reader.ask('PUT', '/v1/traces/late', {}))
     assert.is(late.status, 503)
-    await readAll(node, token)
+    await readAll(reader)
     await onServer(database.url, ofReaders)
     await until(() => node.service.reads.pool.totalCount === 0)
-    await readAll(node, token)
+    await readAll(reader)
   } finally {
-    await node.close()
-    await database.drop()
+    await close()
   }
 })
 
 test('do not notice that their connections were closed', async () => {
-  const database = await freshDatabase()
-  const app = await openApp(database.url)
+  const { database, node, close } = await newWorld()
   try {
-    const token = await signIn(app)
-    await app.call('PUT', '/v1/traces/t', { token, body: { visibility: 'public' } })
+    const reader = await signIn(node)
+    await reader.send('PUT', '/v1/traces/t', { visibility: 'public' })
     for (let round = 0; round < 10; round++) {
-      const reading = readAll(app, token)
+      const reading = readAll(reader)
       await onServer(database.url, ofReaders)
-      await Promise.all([reading, readAll(app, token)])
+      await Promise.all([reading, readAll(reader)])
     }
   } finally {
-    await app.close()
-    await database.drop()
+    await close()
   }
 })
 

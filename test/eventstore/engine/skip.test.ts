@@ -5,21 +5,12 @@ import { skipEvent } from '../../../src/eventstore/engine/skip.ts'
 import { UNSKIPPABLE } from '../../../src/server/events.ts'
 import { users } from '../../../src/server/user/decide.ts'
 import { errorOf } from '../log/support/events.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('engine/skip')
-const database = await freshDatabase()
-const app = await openApp(database.url)
-test.after(async () => {
-  await app.close()
-  await database.drop()
-})
-const { log, codec } = app.service
-const { session } = (await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })).data as {
-  session: { token: string; userId: string }
-}
-const { token, userId } = session
+const { node } = await openWorld(test)
+const { log, codec } = node.service
+const { userId, send, newTrace } = await signIn(node)
 const skip = ({ stream, position }: { stream: string; position: bigint }) =>
   skipEvent(log, codec, { stream, position, by: 'ada', why: 'wrong', now: Date.now, unskippable: UNSKIPPABLE })
 
@@ -30,7 +21,7 @@ const lastOf = async (stream: string) => {
 }
 
 test('a skipped event counts in no decision, though it could be read', async () => {
-  for (const displayName of ['Ada', 'Bob']) await app.call('PATCH', '/v1/user', { token, body: { displayName } })
+  for (const displayName of ['Ada', 'Bob']) await send('PATCH', '/v1/user', { displayName })
   await skip(await lastOf(`user-${userId}`))
   const { state } = await foldStream(users, log, codec, userId)
   assert.is(state.is === 'present' && state.displayName, 'Ada')
@@ -42,9 +33,8 @@ test('a position without an event of the stream is refused', async () => {
 })
 
 test('a deletion cannot be skipped', async () => {
-  const { data } = await app.call('PUT', '/v1/traces/t', { token, body: {} })
-  const { id } = (data as { trace: { id: string } }).trace
-  await app.call('DELETE', '/v1/traces/t', { token })
+  const { id, url } = await newTrace()
+  await send('DELETE', url)
   const error = await errorOf(skip(await lastOf(`trace-${id}`)))
   assert.match((error as Error).message, 'a deletion must not be skipped')
 })

@@ -4,9 +4,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 
 delete process.env.TEST_LOG_URL // here the log is always in PostgreSQL
 
@@ -17,16 +16,14 @@ const cancelWaiting = `
   select pg_cancel_backend(pid) from pg_stat_activity
   where datname = current_database() and application_name = $1 and wait_event_type = 'Lock'`
 
-const database = await freshDatabase()
 const lines: { level: number; reason?: string; msg: string }[] = []
 const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-const app = await openApp(database.url, { logger })
+const { database, node, close } = await newWorld({ logger })
 const [locker, observer] = [database.url, database.url].map((url) => new pg.Client({ connectionString: url }))
 for (const client of [locker!, observer!]) await client.connect()
 test.after(async () => {
   for (const client of [locker!, observer!]) await client.end()
-  await app.close()
-  await database.drop()
+  await close()
 })
 
 /** Does this while nobody can read the table; what waits for it on such connections is cancelled until it is done. */
@@ -43,12 +40,11 @@ const whileCancelled = async <T>(table: string, connections: string, work: () =>
 }
 
 test('answers 503, and the log of the service says why', async () => {
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  const { token } = (data as { session: { token: string } }).session
-  await app.call('PUT', '/v1/traces/t', { token, body: {} })
+  const { ask, newTrace } = await signIn(node)
+  const { url } = await newTrace()
   lines.length = 0
   const { status } = await whileCancelled(`${schemaOf(mainGroup)}.traces`, 'reads', () =>
-    app.unrepeated(() => app.call('GET', '/v1/traces/t', { token })),
+    node.unrepeated(() => ask('GET', url)),
   )
   assert.is(status, 503)
   assert.equal(
@@ -64,7 +60,7 @@ test('answers 503, and the log of the service says why', async () => {
 })
 
 test('makes a service not ready, and says so of the log', async () => {
-  const { missing } = await whileCancelled('log.appends', 'log', () => app.service.readiness())
+  const { missing } = await whileCancelled('log.appends', 'log', () => node.service.readiness())
   assert.equal(missing, ['a statement of the log took longer than 10 s and was cancelled'])
 })
 

@@ -6,13 +6,13 @@ import { signIn } from '../../../src/server/session/sign-in.ts'
 import type { NewSession } from '../../../src/contract/sessions.ts'
 import { all } from '../../eventstore/log/support/events.ts'
 import { onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { callerOf, signIn as signInByDevice } from '../../support/world.ts'
 
 const test = suite('a device joins a user')
 const MINUTE = 60_000
-const { clock, now, database, node: app, other, nodes } = await openTwoNodes(test)
+const { clock, database, node: app, openNode, other, nodes } = await openTwoNodes(test)
 const { call, service } = app
 
 const post = (body: object, node: App = app) => node.call('POST', '/v1/session', { body })
@@ -221,10 +221,9 @@ test('into a namespace that the user is a member of; a refusal leaves the code u
 
 test('also if no new users may sign up', async () => {
   const { code } = await newCode(await start())
-  const closed = await openApp(database.url, { now, env: { SIGN_UP: 'off' } })
+  const closed = await openNode({ env: { SIGN_UP: 'off' } })
   assert.is(await refusalOf(post({ deviceId: randomUUID() }, closed)), '403 forbidden')
   await sessionOf(join(code, randomUUID(), closed))
-  await closed.close()
 })
 
 test('only a signed-in caller makes a code', async () => {
@@ -234,7 +233,7 @@ test('only a signed-in caller makes a code', async () => {
 
 test('unknown codes count against the limit for invalid tokens; known codes do not', async () => {
   const env = { RATE_LIMITS: 'on', RATE_LIMIT_UNAUTHORIZED: '3' }
-  const limited = await openApp(database.url, { now, env })
+  const limited = await openNode({ env })
   const user = await start(randomUUID(), limited)
   for (let i = 0; i < 4; i++) await sessionOf(join((await newCode(user, limited)).code, randomUUID(), limited))
   const { code } = await newCode(user, limited)
@@ -242,7 +241,6 @@ test('unknown codes count against the limit for invalid tokens; known codes do n
   for (let i = 0; i < 4; i++) statuses.push((await join(`guess ${i}`, randomUUID(), limited)).status)
   assert.equal(statuses, [404, 404, 404, 429])
   assert.is((await join(code, randomUUID(), limited)).status, 429)
-  await limited.close()
 })
 
 test('the database holds no code', async () => {

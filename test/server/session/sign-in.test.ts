@@ -1,10 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, type OpenOptions, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { openWorld } from '../../support/world.ts'
 
 const test = suite('the id of a device')
-let database: Database
 
 const CODEHOST = {
   CODEHOST_CLIENT_ID: 'client',
@@ -14,7 +13,7 @@ const CODEHOST = {
   CODEHOST_USER_URL: 'http://127.0.0.1:9/user',
 }
 
-const open = (env: NonNullable<OpenOptions['env']>) => openApp(database.url, { env: { ...CODEHOST, ...env } })
+const { openNode } = await openWorld(test, { env: CODEHOST })
 
 const ROUTES = ['/v1/session', '/v1/auth/start']
 const SHORT = '15 characters..'
@@ -31,13 +30,6 @@ const assertLong = async (app: App['app'], url: string) => {
   assert.is((await app.inject({ method: 'POST', url, payload: { deviceId: LONG } })).statusCode, 200, url)
 }
 
-test.before(async () => {
-  database = await freshDatabase()
-})
-test.after(async () => {
-  await database.drop()
-})
-
 test('has at least 16 characters if other machines can reach the service', async () => {
   const PUBLIC_URL = 'https://traces.example.org'
   for (const env of [
@@ -46,7 +38,7 @@ test('has at least 16 characters if other machines can reach the service', async
     { PUBLIC_URL: 'http://localhost:3000', TRUST_PROXY: 'loopback' },
     { PUBLIC_URL: 'http://localhost:3000', ALLOWED_HOSTS: 'traces.example.org' },
   ]) {
-    const node = await open(env)
+    const node = await openNode({ env })
     for (const url of ROUTES) await assertLong(node.app, url)
     await node.close()
   }
@@ -54,7 +46,7 @@ test('has at least 16 characters if other machines can reach the service', async
 
 test('may be short on a service that only this machine can reach', async () => {
   for (const HOST of ['127.0.0.1', '::1', 'localhost']) {
-    const { app, close } = await open({ HOST })
+    const { app, close } = await openNode({ env: { HOST } })
     for (const url of ROUTES) {
       const { statusCode } = await app.inject({ method: 'POST', url, payload: { deviceId: 'a' } })
       assert.is(statusCode, 200, `${HOST}${url}`)

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import type { CurrentSession, NewSession, SessionView } from '../../../src/contract/sessions.ts'
 import { buildApp } from '../../../src/server/service/app.ts'
 import { all } from '../../eventstore/log/support/events.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { signIn } from '../../support/world.ts'
 import { formOf } from './support/world.ts'
@@ -12,7 +12,7 @@ import { typesSince } from '../../support/types-since.ts'
 
 const test = suite('a browser signs in with a one-time code')
 const MINUTE = 60_000
-const { clock, now, database, node: app, other, nodes } = await openTwoNodes(test)
+const { clock, node: app, openNode, other, nodes } = await openTwoNodes(test)
 const { call, service } = app
 
 const HOST = '127.0.0.1:3000'
@@ -207,10 +207,9 @@ test('the sign-in may lead to any page of the service, and to none of another si
 
 test('the page has the address that the client has reached, or the public one', async () => {
   const originAt = async (host: string, env: Record<string, string> = {}) => {
-    const node = await openApp(database.url, { now, env })
+    const node = await openNode({ env })
     const { token } = await start({}, node)
     const { status, data } = await make(token, '', { host }, node)
-    await node.close()
     return status === 200 ? new URL((data as { url: string }).url).origin : status
   }
   assert.is(await originAt('localhost:3000'), 'http://localhost:3000')
@@ -220,13 +219,12 @@ test('the page has the address that the client has reached, or the public one', 
 })
 
 test('behind https the cookie is for this host only, and secure', async () => {
-  const node = await openApp(database.url, { now, env: { PUBLIC_URL: 'https://traces.example.org' } })
+  const node = await openNode({ env: { PUBLIC_URL: 'https://traces.example.org' } })
   const { token } = await start({}, node)
   const { data } = await make(token, '', {}, node)
   const headers = { host: 'traces.example.org', origin: 'https://traces.example.org' }
   const answer = await submit(codeOf((data as { url: string }).url), headers, node)
   assert.match(String(answer.headers['set-cookie']), /^__Host-tracebook=tb_[^;]+; Path=\/; Max-Age=\d+; .*; Secure$/)
-  await node.close()
 })
 
 test('only a signed-in caller makes such a page', async () => {

@@ -2,8 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../../src/server/config.ts'
 import { codehostOf } from '../../../src/server/signin/settings.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 
 const test = suite('settings of a code host')
 const client = { CODEHOST_CLIENT_ID: 'id', CODEHOST_CLIENT_SECRET: 'secret' }
@@ -52,20 +51,18 @@ test('an http address that others reach is refused, and the error names both set
 })
 
 test('without a code host there are no routes to sign in with it', async () => {
-  const database = await freshDatabase()
-  const { call, close } = await openApp(database.url)
+  const { node, close } = await newWorld()
   for (const [method, url] of [
     ['POST', '/v1/auth/start'],
     ['GET', '/v1/auth/callback/codehost?state=x&code=y'],
     ['POST', '/v1/auth/complete'],
   ] as const) {
     for (const body of method === 'POST' ? [{ deviceId: 'd' }, undefined] : [undefined]) {
-      const { status, error } = await call(method, url, { body })
+      const { status, error } = await node.call(method, url, { body })
       assert.equal([status, error], [404, { code: 'not_found', message: 'Not found' }])
     }
   }
   await close()
-  await database.drop()
 })
 
 test.run()

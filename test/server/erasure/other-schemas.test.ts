@@ -6,26 +6,31 @@ import { nextSchemaOf, oldSchemaOf, schemaOf } from '../../../src/eventstore/eng
 import { type RebuildOptions, rebuild, withReplica } from '../../../src/eventstore/engine/rebuild.ts'
 import { holdUseLock } from '../../../src/eventstore/engine/schema.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import { type Database, onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, newWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { type Noted, eventsOf, notedIn, writeTrace } from './support.ts'
 
-type Scene = { database: Database; app: App; owner: Person; other: pg.Client; id: string }
+type Scene = {
+  database: Database
+  app: App
+  owner: Person
+  other: pg.Client
+  id: string
+  close: () => Promise<void>
+}
 
 const test = suite<Scene>('erasure: read models in other schemas,')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  scene.app = await openApp(scene.database.url)
-  scene.owner = await signIn(scene.app)
+  const { database, node, close } = await newWorld()
+  Object.assign(scene, { database, app: node, owner: await signIn(node), close })
   scene.other = new pg.Client({ connectionString: scene.database.url })
   await scene.other.connect()
 })
-test.after.each(async ({ app, other, database }) => {
+test.after.each(async ({ other, close }) => {
   await other.end()
-  await app.close()
-  await database.drop()
+  await close()
 })
 
 const SECRET = 'the cat is called Schroedinger'

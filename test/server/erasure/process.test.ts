@@ -7,25 +7,22 @@ import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { all } from '../../eventstore/log/support/events.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer, withConnection } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { callerOf, signIn } from '../../support/world.ts'
+import { type Database, onServer, withConnection } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { type World, callerOf, newWorld, signIn } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
-type Scene = { database: Database; app: App; token: string }
+type Scene = World & { app: App; token: string }
 
 const test = suite<Scene>('erasure/process')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  scene.app = await openApp(scene.database.url)
+  Object.assign(scene, await newWorld())
+  scene.app = scene.node
   scene.token = (await signIn(scene.app)).token
 })
-test.after.each(async ({ app, database }) => {
-  await app.close()
-  await database.drop()
-})
+test.after.each(({ close }) => close())
 
 const SECRET = 'the cat is called Schroedinger'
 
@@ -97,7 +94,7 @@ test('wherever the service is stopped, the next one completes the erasure', asyn
     const due = async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length > 0
     if (round % 2) await Promise.race([until(due), untilErased(database)])
     await scene.app.close()
-    scene.app = await openApp(database.url)
+    scene.app = await scene.openNode()
     await untilErased(database)
   }
 })
@@ -140,7 +137,7 @@ test('rows that cannot be erased yet delay no other trace, and do not show in a 
     await until(async () => (await placesOf(database, 'another secret')).length === 0)
     assert.ok((await placesOf(database, SECRET)).length > 0)
     await app.close() // in the middle of the sweep
-    scene.app = await openApp(database.url)
+    scene.app = await scene.openNode()
   } finally {
     await holder.end()
   }

@@ -5,27 +5,24 @@ import { feed } from '../../../projections/feed.ts'
 import type { OpenGroup } from '../../../src/eventstore/engine/open-groups.ts'
 import { startErasure } from '../../../src/server/erasure/process.ts'
 import type { EventLog } from '../../../src/eventstore/log/log.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import { type Database, onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, newWorld, signIn } from '../../support/world.ts'
 import { eventsOf, nodeOf, notedIn, writeTrace } from './support.ts'
 import { until } from '../../support/until.ts'
 import { outage } from '../../support/silent.ts'
 
-type Scene = { database: Database; app: App; owner: Person; main: OpenGroup }
+type Scene = { database: Database; app: App; owner: Person; main: OpenGroup; close: () => Promise<void> }
 
 /** Erasure as the tests start it, beside a service that has none. */
 const test = suite<Scene>('erasure: streams')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  scene.app = await openApp(scene.database.url, { env: { ROLES: 'api,projector' } })
-  scene.owner = await signIn(scene.app)
-  scene.main = nodeOf(scene.database, scene.app)
+  const { database, node, close } = await newWorld({ env: { ROLES: 'api,projector' } })
+  Object.assign(scene, { database, app: node, owner: await signIn(node), main: nodeOf(database, node), close })
 })
-test.after.each(async ({ database, app, main }) => {
+test.after.each(async ({ main, close }) => {
   await main.close()
-  await app.close()
-  await database.drop()
+  await close()
 })
 
 const start = (

@@ -11,30 +11,22 @@ import { skipEvent } from '../../../src/eventstore/engine/skip.ts'
 import { newId, traceId } from '../../../src/base/ids.ts'
 import { endLeaderSession } from '../../../src/eventstore/postgres/leader.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { until } from '../../support/until.ts'
+import { type Person, type World, newWorld, signIn } from '../../support/world.ts'
 
-type Session = { token: string; userId: string; namespaceId: string; namespaceSlug: string }
-type Scene = { database: Database; app: App; ada: Session; bob: Session }
+type Scene = World & { app: App; ada: Person; bob: Person }
 
 const test = suite<Scene>('engine/quarantine')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  scene.app = await openApp(scene.database.url)
+  Object.assign(scene, await newWorld())
+  scene.app = scene.node
   scene.ada = await signIn(scene.app)
   scene.bob = await signIn(scene.app)
 })
-test.after.each(async ({ app, database }) => {
-  await app.close()
-  await database.drop()
-})
-
-const signIn = async ({ call }: App): Promise<Session> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: Session }).session
-}
+test.after.each(({ close }) => close())
 
 const eventOf = (type: string, data: object, metadata?: object) => ({
   id: newId(),
@@ -53,7 +45,7 @@ const bad = {
   }),
 }
 
-const put = ({ call }: App, { token }: Session, name: string, body: object = {}) =>
+const put = ({ call }: App, { token }: Person, name: string, body: object = {}) =>
   call('PUT', `/v1/traces/${name}`, { token, body })
 
 /** A public trace with a message, whose stream then gets an event that cannot be applied. */
@@ -147,8 +139,8 @@ test('a rebuild meets the same events and ends with the same quarantine', async 
 })
 
 test('a rebuild that can apply the event ends the quarantine, on running nodes too', async (scene) => {
-  const { app, database, ada } = scene
-  const other = await openApp(database.url, { env: { ROLES: 'api' } })
+  const { app, database, ada, openNode } = scene
+  const other = await openNode({ env: { ROLES: 'api' } })
   const schema = schemaOf(mainGroup)
   await put(app, ada, 'bad')
   await onServer(database.url, `alter table ${schema}.messages add constraint no_cats check (external_id <> 'cat')`)
@@ -165,7 +157,6 @@ test('a rebuild that can apply the event ends the quarantine, on running nodes t
     await until(async () => (await write(node, name)).status === 200)
   const { data } = await app.call('GET', '/v1/traces/bad/messages', { token: ada.token })
   const names = (data as { messages: { externalId: string }[] }).messages.map(({ externalId }) => externalId)
-  await other.close()
   assert.equal(names, ['cat', 'dog', 'cow'])
 })
 
@@ -189,14 +180,14 @@ test('a runner that starts in the middle of a replay takes over its result', asy
 })
 
 test('on another node and after a restart the stream stays in quarantine', async (scene) => {
-  const { database, ada } = scene
-  const other = await openApp(database.url, { env: { ROLES: 'api' } })
+  const { openNode, ada } = scene
+  const other = await openNode({ env: { ROLES: 'api' } })
   await poison(scene, bad['of an unknown type'])
   await until(async () => (await other.call('GET', '/v1/traces/bad', { token: ada.token })).status === 503)
   assert.equal(await feedOf(other), [])
   await other.close()
   await scene.app.close()
-  scene.app = await openApp(database.url)
+  scene.app = await openNode()
   await until(async () => (await scene.app.call('GET', '/v1/traces/bad', { token: ada.token })).status === 503)
 })
 

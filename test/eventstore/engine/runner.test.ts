@@ -11,36 +11,31 @@ import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { startRunner } from '../../../src/eventstore/engine/runner.ts'
 import { formats } from '../../../src/server/events.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
+import type { Database } from '../../support/database.ts'
 import { openEngine } from '../../support/engine.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { outage, silent } from '../../support/silent.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { until } from '../../support/until.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
-type Scene = { database: Database; sql: pg.Client; app: App; token: string }
+type Scene = { database: Database; sql: pg.Client; app: App; token: string; close: () => Promise<void> }
 
 const test = suite<Scene>('engine/runner')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase({ readModels: false })
+  const { database, node, close } = await newWorld({ readModels: false })
+  Object.assign(scene, { database, app: node, close })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
-  scene.app = await openApp(scene.database.url)
-  scene.token = await signIn(scene.app)
+  scene.token = (await signIn(node)).token
 })
-test.after.each(async ({ app, sql, database }) => {
-  await app.close()
+test.after.each(async ({ sql, close }) => {
   await sql.end()
-  await database.drop()
+  await close()
 })
-
-const signIn = async ({ call }: App) => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  return (data as { session: { token: string } }).session.token
-}
 
 const isReady = async ({ service }: App) => (await service.readiness()).missing.length === 0
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { suite } from 'uvu'
@@ -17,6 +16,7 @@ import { freshDatabase, onServer } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { signIn } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -25,9 +25,8 @@ const openWritten = async (env: Record<string, string>) => {
   const database = await freshDatabase({ readModels: false })
   await onServer(database.url, 'update log.identity set id = gen_random_uuid()') // all are clones of one template
   const app = await openApp(database.url, { env })
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  const { token } = (data as { session: { token: string } }).session
-  for (let i = 0; i < 5; i++) await app.call('PUT', `/v1/traces/t${i}`, { token, body: {} })
+  const { token, send } = await signIn(app)
+  for (let i = 0; i < 5; i++) await send('PUT', `/v1/traces/t${i}`, {})
   return { database, app, token }
 }
 
@@ -73,7 +72,7 @@ test('a service refuses to start with read models that are ahead of its log, and
   const env = { EVENTSTORE_URL: double.url }
   try {
     const service = await openApp(database.url, { env })
-    await service.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
+    await signIn(service)
     await service.close()
     const before = await dumpSchema(database.url, schema)
     assert.is(before.sessions!.length, 1)

@@ -66,6 +66,8 @@ export type Session = {
   readonly trace: SessionFields
   /** Fields that stand for better ones that are not known any more: a trace that has such a field keeps it. */
   readonly standIns?: ReadonlySet<string>
+  /** The folders in which the files of the session were begun, where there are several: what restricts their projects holds for all of it. */
+  readonly folders?: readonly string[]
   /** The number of lines of which something could not be read; with `isContinued` only of those that were added. */
   readonly skippedLines: number
   /** How many lines, records and blocks of each kind were left out, because the parser does not know the kind; absent if it knows all. */

@@ -183,8 +183,6 @@ const linkedAt = async (
  * The session files at `paths`, which are files or folders; without paths those in the agents' default folders. Real paths, sorted
  * and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
  * is reported, and so are links to folders and session files that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
- * Real paths, sorted and without duplicates. A path that is a symbolic link is followed. A file that the user has named and that no agent recognises
- * is reported, and so are links to folders that are left out. Throws UsageError for a path that does not exist or is neither a file nor a folder.
  */
 export const findSessionFiles = async (
   agents: readonly Agent[],

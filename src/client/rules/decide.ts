@@ -87,14 +87,42 @@ type Options = Pick<Known, 'asked' | 'loginNamespace'> & {
 }
 
 /** What the rules say of a session. Throws UsageError for rules that cannot be used. */
-export type DecisionFor = (origin: Pick<Origin, 'source' | 'projectPath'>) => Promise<Decision>
+export type DecisionFor = (origin: Pick<Origin, 'source' | 'files' | 'projectPath' | 'folders'>) => Promise<Decision>
+
+/** Why a session is never sent: a rule excludes one of its files or folders, or the project of one of the folders is never sent. */
+const neverIn = async (
+  rules: ProjectRules,
+  files: readonly string[],
+  folders: readonly (string | undefined)[],
+): Promise<string | undefined> => {
+  for (const folder of folders) {
+    for (const file of files) {
+      const excluded = await rules.excludes(file, folder)
+      if (excluded !== undefined) return `left out by ${excluded}`
+    }
+    const never = neverOf((await rules.of(folder)).sources)
+    if (never !== undefined) return `never sent, says ${never}`
+  }
+  return undefined
+}
+
+/** What strangers' rules of further projects restrict of a session that has become public by other ones. */
+const limitsOf = async (rules: ProjectRules, folders: readonly string[]): Promise<readonly RuleSource[]> => {
+  const found = await Promise.all(folders.map((folder) => rules.of(folder)))
+  return found
+    .flatMap(({ sources }) => sources)
+    .flatMap(({ stranger, place, rule: { visibility = 'public' } }) =>
+      stranger && visibility !== 'public' ? [{ stranger, place, rule: { visibility } }] : [],
+    )
+}
 
 export const newDecisions =
   ({ asked, loginNamespace, yes, rules, trust }: Options): DecisionFor =>
-  async ({ source, projectPath }) => {
-    const excluded = await rules.excludes(source, projectPath)
-    if (excluded !== undefined) return { is: 'never', why: `left out by ${excluded}` }
-    const { sources } = await rules.of(projectPath)
+  async ({ source, files = [source], projectPath, folders = [] }) => {
+    const others = folders.filter((folder) => folder !== projectPath)
+    const never = await neverIn(rules, files, [projectPath, ...others])
+    if (never !== undefined) return { is: 'never', why: never }
+    const sources = [...(await rules.of(projectPath)).sources, ...(await limitsOf(rules, others))]
     const isNeeded = !yes && sources.some(({ stranger, rule }) => stranger && rule.namespace !== undefined)
     const isTrusted = isNeeded ? await trust.current() : () => yes
     return decide({ asked, sources, loginNamespace, isTrusted })

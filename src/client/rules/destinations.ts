@@ -98,8 +98,9 @@ export const newDestinations = (options: Options): Destinations => {
     }
   }
 
-  const answer = async ({ source, agentId, sessionId, projectPath }: Origin): Promise<Answer> => {
-    const decision = await decisionFor({ source, projectPath })
+  const answer = async (origin: Origin): Promise<Answer> => {
+    const { source, agentId, sessionId } = origin
+    const decision = await decisionFor(origin)
     if (decision.is === 'never') return { notSent: decision.why }
     const { untrusted, visibility } = decision
     if (untrusted) return { agreement: { to: 'namespace', namespace: decision.namespace.value, rule: untrusted } }

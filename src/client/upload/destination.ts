@@ -19,11 +19,15 @@ export type Destination = {
 export type Origin = {
   /** Its file; in a database the path, `#` and the session's id. */
   readonly source: string
+  /** All its files; default: that of its source. */
+  readonly files?: readonly string[]
   readonly agentId: string
   /** Undefined before it was read. */
   readonly sessionId?: string
   /** The folder that the agent worked in, as far as it stored one, with any secrets that are in its name. */
   readonly projectPath: string | undefined
+  /** The folders in which its files were begun, where there are several. */
+  readonly folders?: readonly string[]
 }
 
 /** A session that is not sent, and why: shown to the user. */

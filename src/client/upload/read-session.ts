@@ -34,6 +34,8 @@ export const isUnchanged = (stored: StoredSession, sent: SentSession, reader: Re
 export type ReadResult = {
   readonly session: Session
   readonly projectPath: string | undefined
+  /** The folders in which its files were begun, also as they are in its files. */
+  readonly folders: readonly string[]
   /** What the next reading goes on with, once all was sent to `states`; undefined if it has to read the session whole. */
   readonly live: (states: SessionStates) => LiveSession | undefined
   /** Takes secrets out of what was sent before; undefined if secrets are not taken out. */
@@ -85,6 +87,7 @@ const read = async (
   return {
     session: redacted?.session ?? session,
     projectPath,
+    folders: session.folders ?? [],
     malformed,
     redactions: redacted?.redactions ?? [],
     redacted,

@@ -78,9 +78,10 @@ const storedWithin = (stored: StoredSession, { id, read }: SessionWithin): Store
 const readAndUpload = async (run: Run, session: SessionRun, expected: Destination | undefined): Promise<Result> => {
   const { agent, stored } = session
   const { source } = stored
+  const files = stored.files.map(({ path }) => path)
   const read = await readSession(run, session, run.force ? undefined : expected?.states)
-  const { projectPath } = read
-  const origin = { source, agentId: agent.id, sessionId: read.session.externalId, projectPath }
+  const { projectPath, folders } = read
+  const origin = { source, files, agentId: agent.id, sessionId: read.session.externalId, projectPath, folders }
   const destination = await run.destinationOf(origin)
   session.within = (read.session.within ?? []).map((within) => storedWithin(stored, within))
   // With sessions within, it is only known as read once these have been sent, too.
@@ -108,7 +109,8 @@ export const syncSession = async (run: Run, session: SessionRun): Promise<Result
   const { source } = stored
   const origin = run.origins.originOf(source)
   if (!origin) return readInTurn(run, session, undefined)
-  const from = { source, agentId: agent.id, projectPath: origin.projectPath }
+  const files = stored.files.map(({ path }) => path)
+  const from = { source, files, agentId: agent.id, projectPath: origin.projectPath }
   const expected = await run.destinationOf(from)
   if (!isDestination(expected)) return notSent(expected, from)
   const sent = run.force ? undefined : expected.states.read(source)

@@ -59,6 +59,7 @@ for (const kind of parted) {
     if (projectPath !== undefined) assert.is(projectPath, '/w/app-0')
     if (gitBranch !== undefined) assert.is(gitBranch, 'b-0')
     assert.is(stored.files.length, 3)
+    if (projectPath !== undefined) assert.equal(session.folders, ['/w/app-0', '/w/app-1', '/w/app-2'])
   })
 
   test(`${agent.name}: are read if one is named alone, below a home folder or a copy of one`, async () => {

@@ -123,7 +123,7 @@ type OfSession = Inline & { readonly sessionId: string }
 const newParser = (inline?: OfSession): LineParser<State> => {
   const newScope = inline ? () => inlineScope(inline.id) : sessionScope
   return {
-    sequence: { idOf: ({ uuid }) => textOf(uuid) },
+    sequence: { idOf: ({ uuid }) => textOf(uuid), folderOf: ({ cwd }) => textOf(cwd) },
     understands: isKnownLine,
     unknownIn: (json, { path, scope }) =>
       scope.isOfAnother(json) ? [] : unknownIn(json, !!inline || isSubAgent(path)),

@@ -231,7 +231,11 @@ const step = (state: State, line: ObjectLine): readonly SessionMessage[] => {
 /** Reads the lines of a session (README). */
 const parser: LineParser<State> = {
   understands: isRolloutLine,
-  sequence: { ordinalOf: ({ ordinal }) => (typeof ordinal === 'number' ? ordinal : undefined), continues: isSegment },
+  sequence: {
+    ordinalOf: ({ ordinal }) => (typeof ordinal === 'number' ? ordinal : undefined),
+    continues: isSegment,
+    folderOf: ({ payload }) => textOf(objectOf(payload)['cwd']),
+  },
   unknownIn,
   start,
   step,

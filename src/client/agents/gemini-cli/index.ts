@@ -95,6 +95,7 @@ const describe = async ({ history, metadata }: State, path: string): Promise<Des
 
 /** Reads the records of a session (README). */
 const parser: LineParser<State> = {
+  sequence: { folderOf: (json, path) => ('projectHash' in json ? projectPathOf(path, json) : undefined) },
   understands: isRecord,
   unknownIn,
   start,

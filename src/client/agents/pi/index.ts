@@ -96,6 +96,7 @@ const idInName = (path: string): string => {
 
 /** Reads the entries of a session (README). */
 const parser: LineParser<State> = {
+  sequence: { folderOf: ({ type, cwd }) => (type === 'session' ? textOf(cwd) : undefined) },
   understands: isEntry,
   unknownIn: (json) => {
     if (json['type'] === 'message') return unknownInMessage(json)

@@ -56,7 +56,7 @@ const step = ({ details, path, finalPath, branches, reading }: State, line: Obje
 
 /** Reads the records of a session (README). */
 const parser: LineParser<State> = {
-  sequence: { idOf: ({ uuid }) => textOf(uuid) },
+  sequence: { idOf: ({ uuid }) => textOf(uuid), folderOf: ({ cwd }) => textOf(cwd) },
   understands: isRecord,
   unknownIn,
   start,

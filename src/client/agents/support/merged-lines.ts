@@ -23,6 +23,8 @@ export type Sequence = {
   readonly idOf?: (json: Json) => string | undefined
   /** Whether a file goes on with a session that another one begins: it is numbered by the ordinals also where that one is missing. */
   readonly continues?: (path: string) => boolean
+  /** The folder that a record says its file was begun in: the rules of its project hold, too. */
+  readonly folderOf?: (json: Json, path: string) => string | undefined | Promise<string | undefined>
 }
 
 /** Where a record stands in the session. One without a time stands before the next one of its file that has some, or after all others. */
@@ -76,18 +78,22 @@ const keyOf = ({ ordinalOf }: Sequence, json: Json, before: Key): Key | undefine
   return { time: Math.max(time ?? -Infinity, earlier), ordinal: ordinal ?? before.ordinal }
 }
 
-/** The key of the first record of a file that has one: those before it belong to it. */
-const firstKey = async (readLines: ReadLines, sequence: Sequence, { path, size }: Part): Promise<Key> => {
+/** A file, where its first record stands, and the folder in which it was begun. */
+type Begun = Part & { readonly begins: Key; readonly folder: string | undefined }
+
+/** Reads the beginning of a file: it stands where the first record does that has a key, since those before it belong to it. */
+const begunOf = async (readLines: ReadLines, sequence: Sequence, part: Part): Promise<Begun> => {
+  const { path, size } = part
+  let key: Key | undefined
+  let folder: string | undefined
   for await (const lines of readLines(path, size, () => {}, beginning()))
     for (const { json } of lines) {
-      const key = keyOf(sequence, json, LAST)
-      if (key) return key
+      key ??= keyOf(sequence, json, LAST)
+      folder ??= await sequence.folderOf?.(json, path)
+      if (key && (folder !== undefined || !sequence.folderOf)) return { ...part, begins: key, folder }
     }
-  return LAST
+  return { ...part, begins: key ?? LAST, folder }
 }
-
-/** A file, and where its first record stands. */
-type Begun = Part & { readonly begins: Key }
 
 /** The files in the order of their first records: the fields of the trace are those of the first one. */
 export const inOrder = async (
@@ -95,9 +101,7 @@ export const inOrder = async (
   sequence: Sequence,
   parts: readonly Part[],
 ): Promise<readonly Begun[]> => {
-  const begun = await Promise.all(
-    parts.map(async (part) => ({ ...part, begins: await firstKey(readLines, sequence, part) })),
-  )
+  const begun = await Promise.all(parts.map((part) => begunOf(readLines, sequence, part)))
   return begun.sort(({ begins: one }, { begins: other }) =>
     one.ordinal !== undefined && other.ordinal !== undefined && one.ordinal !== other.ordinal
       ? one.ordinal - other.ordinal

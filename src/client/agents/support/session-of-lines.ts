@@ -15,6 +15,8 @@ type At = Place | Merge
 type Source<State> = {
   readonly path: string
   readonly parts: Parts
+  /** The folders in which the files were begun, each once. */
+  readonly folders: readonly string[]
   readonly parser: LineParser<State>
   readonly begin: () => At
   /** The lines from a place on, which moves with them. */
@@ -38,14 +40,16 @@ const sourceOf = async <State>(
     return {
       path,
       parts,
+      folders: [],
       parser,
       begin: beginning,
       lines: (onDamaged, at) => readLines(path, size, onDamaged, at as Place),
     }
   const ordered = await inOrder(readLines, sequence, parts)
   const merged = mergedLines(readLines, sequence)
+  const folders = [...new Set(ordered.flatMap(({ folder }) => folder ?? []))]
   return {
-    ...{ path: ordered[0]!.path, parts, parser, begin: newMerge },
+    ...{ path: ordered[0]!.path, parts, folders, parser, begin: newMerge },
     lines: (onDamaged, at) => merged(ordered, onDamaged, at as Merge),
   }
 }
@@ -160,6 +164,7 @@ const wholeSession = async <State>(
   return {
     ...described,
     ...beginningOf(source),
+    ...(source.folders.length > 1 ? { folders: source.folders } : {}),
     skippedLines: damaged.length,
     ...(isUnderstood || objects === 0 ? leftOutOf(unknown) : { unknownLines: objects + damaged.length }),
     isKept,
@@ -187,6 +192,7 @@ const addedSession = async <State>(
   return {
     ...described,
     ...beginningOf(source),
+    ...(source.folders.length > 1 ? { folders: source.folders } : {}),
     skippedLines: damaged.length,
     ...leftOutOf(unknown),
     isContinued: true,

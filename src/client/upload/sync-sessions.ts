@@ -64,7 +64,7 @@ const syncWithin = async (run: Run, shared: Shared, { agent, stored, within = []
     run.origins.noteOrigin(stored.source, { stamp: readStamp(agent, stored), projectPath })
 }
 
-/** Uploads one session, and reports it at its end. Returns whether it did not fail. */
+/** Uploads one session, and reports it at its end. Returns whether nothing of it is left to a later try: it neither failed nor is held. */
 const syncAndReport = async (
   run: Run,
   shared: Shared,
@@ -93,7 +93,7 @@ const syncAndReport = async (
       run.report({ type: 'session', file, status, why, ...tallyOf(newFileCounts()) })
       totals.add(status, newFileCounts())
     }
-    return true
+    return result.status !== 'held'
   } catch (error) {
     unlessStateFailed(() => tell(session.about.title))
     // A failure of the whole run is reported once.

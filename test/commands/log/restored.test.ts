@@ -1,9 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 import { ask } from '../support/api.ts'
 import { inFolder } from '../../eventstore/embedded/support.ts'
 import { startService } from '../support/processes.ts'
@@ -20,20 +21,19 @@ const told = ({ how, out, err }: Awaited<ReturnType<typeof restored>>): string =
 }
 
 test('nodes that run show another logId of the same log, take writes, and erase what is deleted', async () => {
-  const database = await freshDatabase()
+  const { database, node: first, openNode, close } = await newWorld()
   const environment = { DATABASE_URL: database.url, ...logEnvironment(database.url) }
-  const nodes = [await openApp(database.url), await openApp(database.url, { env: { ROLES: 'api' } })]
   try {
-    const { data } = await nodes[0]!.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-    const { token } = (data as { session: { token: string } }).session
+    const nodes = [first, await openNode({ env: { ROLES: 'api' } })]
+    const { token, ask: askFirst } = await signIn(first)
     /** Undefined while the node leaves the connections to the log of before, and answers 503. */
     const logIdOf = async ({ call }: App) =>
       ((await call('GET', '/v1/session', { token })).data as { logId: string } | undefined)?.logId
     const put = ({ call }: App, trace: string) => call('PUT', `/v1/traces/${trace}`, { token, body: {} })
-    for (const trace of ['kept', 'gone']) assert.is((await put(nodes[0]!, trace)).status, 200)
-    const before = await logIdOf(nodes[0]!)
+    for (const trace of ['kept', 'gone']) assert.is((await put(first, trace)).status, 200)
+    const before = await logIdOf(first)
     const serviceOf = async ({ call }: App) => (await call('GET', '/v1/service')).data
-    const service = await serviceOf(nodes[0]!)
+    const service = await serviceOf(first)
 
     const logId = told(await restored(environment))
     assert.is.not(logId, before)
@@ -42,14 +42,13 @@ test('nodes that run show another logId of the same log, take writes, and erase 
       await until(async () => (await put(node, 'kept')).status === 200)
       assert.equal(await serviceOf(node), service)
     }
-    await nodes[0]!.call('DELETE', '/v1/traces/gone', { token })
-    assert.is((await nodes[0]!.call('GET', '/v1/traces/gone', { token })).status, 404)
+    await askFirst('DELETE', '/v1/traces/gone')
+    assert.is((await askFirst('GET', '/v1/traces/gone')).status, 404)
     await until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
-    assert.equal((await nodes[0]!.service.readiness()).missing, [])
+    assert.equal((await first.service.readiness()).missing, [])
     assert.is.not(told(await restored(environment)), logId, 'each time another one')
   } finally {
-    for (const node of nodes) await node.close()
-    await database.drop()
+    await close()
   }
 })
 

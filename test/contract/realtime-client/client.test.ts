@@ -3,38 +3,29 @@ import * as assert from 'uvu/assert'
 import { type RealtimeClient, type State, newRealtimeClient } from '../../../src/contract/realtime-client/client.ts'
 import { followMessages } from '../../../src/contract/realtime-client/messages.ts'
 import type { ValueOf } from '../../../src/contract/realtime.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('contract/realtime-client')
 const env = { REALTIME_SUBSCRIPTIONS: '3', REALTIME_CONNECTIONS_ADDRESS: '2' }
-let database: Database
-let app: App
+const { node, openNode } = await openWorld(test, { env })
+const { token } = await signIn(node)
+await node.close()
+let app = node
 let server: string
 let port = 0
-let token: string
 let clients: RealtimeClient[] = []
 
 const start = async () => {
-  app = await openApp(database.url, { env })
+  app = await openNode()
   server = await app.app.listen({ host: '127.0.0.1', port })
   port = Number(new URL(server).port)
 }
 
-test.before(async () => {
-  database = await freshDatabase()
-  await start()
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'the device of who watches' } })
-  token = (data as { session: { token: string } }).session.token
-})
+test.before(start)
 test.after.each(() => {
   for (const client of clients) client.close()
   clients = []
-})
-test.after(async () => {
-  await app.close()
-  await database.drop()
 })
 
 const open = () => {

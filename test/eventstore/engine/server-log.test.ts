@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -7,6 +6,7 @@ import { onServer } from '../../support/database.ts'
 import { openApp } from '../../support/open-app.ts'
 import { startPlainServer } from '../../support/plain-server.ts'
 import { until } from '../../support/until.ts'
+import { signIn } from '../../support/world.ts'
 
 const test = suite('what a PostgreSQL server logs about events that cannot be applied')
 
@@ -35,22 +35,22 @@ const unfit = [
 const logged = async (url: string) => {
   const lines: string[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  const { call, service, close } = await openApp(url, { env: { SUMMARY_PROVIDER: 'none' }, logger })
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const { token, namespaceId } = (data as { session: { token: string; namespaceId: string } }).session
+  const node = await openApp(url, { env: { SUMMARY_PROVIDER: 'none' }, logger })
+  const { log } = node.service
+  const { namespaceId, send } = await signIn(node)
   const streams: string[] = []
   for (const [i, [which, type, data]] of unfit.entries()) {
     const name = `t${i}`
-    if (which === 'present') await call('PUT', `/v1/traces/${name}`, { token, body: { title: MARKER } })
+    if (which === 'present') await send('PUT', `/v1/traces/${name}`, { title: MARKER })
     const stream = `trace-${traceId(namespaceId, name)}`
     const metadata = { at: 1, schema: 1, append: { id: newId(), index: 0, size: 1 } }
     const event = { id: newId(), type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
-    await service.log.append(stream, (await service.log.last(stream))?.revision ?? 'none', [event])
+    await log.append(stream, (await log.last(stream))?.revision ?? 'none', [event])
     streams.push(stream)
   }
   const isLeftOut = (stream: string) => lines.some((line) => line.includes(stream) && line.includes('quarantine'))
   await until(() => streams.every(isLeftOut))
-  await close()
+  await node.close()
   return lines
 }
 

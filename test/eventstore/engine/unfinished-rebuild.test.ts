@@ -13,27 +13,26 @@ import { newLoop } from '../../fault/support/loop.ts'
 import { holderOf, schema } from '../../fault/support/nodes.ts'
 import { howItEnded } from '../../fault/support/service.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { type Database, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 
-type Scene = { database: Database; app: App; token: string; sql: pg.Client }
+type Scene = { database: Database; app: App; token: string; sql: pg.Client; close: () => Promise<void> }
 
 const test = suite<Scene>('engine: the schema of an unfinished rebuild')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase({ readModels: false })
-  scene.app = await openApp(scene.database.url)
+  const { database, node, close } = await newWorld({ readModels: false })
+  const { token, send } = await signIn(node)
+  Object.assign(scene, { database, app: node, token, close })
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
-  const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  scene.token = (data as { session: { token: string } }).session.token
-  await scene.app.call('PUT', '/v1/traces/t', { token: scene.token, body: { visibility: 'public' } })
+  await send('PUT', '/v1/traces/t', { visibility: 'public' })
 })
-test.after.each(async ({ app, sql, database }) => {
+test.after.each(async ({ sql, close }) => {
   await sql.end()
-  await app.close()
-  await database.drop()
+  await close()
 })
 
 const MARKER = 'told by a message'

@@ -41,4 +41,15 @@ test('a session is never sent if the project of any of its files is not', async 
   assert.equal(idsIn(world), ['u-1'])
 })
 
+test('a session does not become public if the project of any of its files says that it must not', async (world) => {
+  const { git, repository, server, stored, sync, write } = world
+  const [app, closed] = [repository('app'), repository('closed')]
+  git(app, 'config', 'tracebook.visibility', 'public')
+  write('closed/.tracebook.json', { visibility: 'private' })
+  part(world, 1, app)
+  part(world, 2, closed)
+  await sync({ yes: true })
+  assert.equal([stored(), server.traces[0]?.messages.size], [{ [ID]: 'user-1 private' }, 2])
+})
+
 test.run()

@@ -2,10 +2,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { identityId } from '../../src/base/ids.ts'
 import { createIdentity } from '../../src/server/user/decide.ts'
-import { freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
-import { type App, openApp } from '../support/open-app.ts'
+import type { App } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+import { newWorld, signIn } from '../support/world.ts'
 import { documentsIn } from './support/documents.ts'
 import { type Variables, inTemporary, run } from './support/user.ts'
 
@@ -13,13 +13,8 @@ const test = suite('tracebook users, and namespaces --all')
 
 type Person = { readonly id: string; readonly token: string; readonly slug: string; readonly device: string }
 
-const signIn = async ({ call }: App, device: string): Promise<Person> => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: device } })
-  const {
-    token,
-    userId: id,
-    namespaceSlug: slug,
-  } = (data as { session: { token: string; userId: string; namespaceSlug: string } }).session
+const personBy = async (node: App, device: string): Promise<Person> => {
+  const { token, userId: id, namespaceSlug: slug } = await signIn(node, device)
   return { id, token, slug, device }
 }
 
@@ -42,17 +37,13 @@ const inTeam = (
   }) => Promise<unknown>,
 ) =>
   inTemporary(async () => {
-    const database = await freshDatabase()
+    const { database, node, openNode, close } = await newWorld()
     const environment = { DATABASE_URL: database.url, ...logEnvironment(database.url) }
-    const nodes = [
-      await openApp(database.url),
-      await openApp(database.url, { env: { ROLES: 'api', SIGN_UP: 'invited' } }),
-    ] as const
-    const [node] = nodes
     try {
-      const ada = await signIn(node, 'device-of-ada-0001')
-      const bob = await named(node, await signIn(node, 'device-of-bob-0001'), 'Bob')
-      const carol = await signIn(node, 'device-of-carol-01')
+      const nodes = [node, await openNode({ env: { ROLES: 'api', SIGN_UP: 'invited' } })] as const
+      const ada = await personBy(node, 'device-of-ada-0001')
+      const bob = await named(node, await personBy(node, 'device-of-bob-0001'), 'Bob')
+      const carol = await personBy(node, 'device-of-carol-01')
       const key = 'a'.repeat(64)
       const account = { userId: bob.id, type: 'codehost', key, email: 'bob@example.org', emailVerified: true } as const
       const decide = createIdentity({ ...account, providerData: { login: 'bob' } })
@@ -69,8 +60,7 @@ const inTeam = (
       const tracebook: Tracebook = (args, more = {}) => run(args, { ...environment, ...more })
       await work({ nodes, tracebook, people: [ada, bob, carol] })
     } finally {
-      for (const each of nodes) await each.close()
-      await database.drop()
+      await close()
     }
   })
 
@@ -156,7 +146,7 @@ test('takes a user out: sessions end on all nodes, memberships and invites too, 
 
     const refused = await other.call('POST', '/v1/session', { body: { deviceId: bob.device } })
     assert.is(refused.status, 403, 'where nobody new may sign up, he is out')
-    assert.is.not((await signIn(node, bob.device)).id, bob.id, 'elsewhere he is somebody new')
+    assert.is.not((await personBy(node, bob.device)).id, bob.id, 'elsewhere he is somebody new')
 
     const again = await tracebook(['users', 'remove', bob.id, '--yes'])
     assert.equal([again.how, again.err], [0, ''])

@@ -38,7 +38,7 @@ type Expiring = { readonly sessions: number; readonly unsent: number | undefined
 export type Sent = {
   readonly states: SessionStates
   readonly redaction: RedactionOptions
-  readonly ruleFor: (source: string) => Promise<Omit<Ruled, 'sessions'> | undefined>
+  readonly ruleFor: (session: Pick<StoredSession, 'source' | 'files'>) => Promise<Omit<Ruled, 'sessions'> | undefined>
 }
 
 /** Called for each folder, file or database that cannot be read. */
@@ -98,7 +98,7 @@ const countSessions = async (
   let [sessions, expiring, unsent] = [0, 0, 0]
   const count = async (session: StoredSession) => {
     sessions++
-    const rule = await sent?.ruleFor(session.source)
+    const rule = await sent?.ruleFor(session)
     const change = sent && !rule ? changeOf(agent, session, sent) : undefined
     if (rule) ruled.add(rule)
     if (change) changes[change]++

@@ -139,6 +139,21 @@ test('sessions that rules keep from the namespace of the login are listed separa
   )
 })
 
+test('a session in several files is excluded if any of them is', async (context) => {
+  const { home, claude } = context
+  await run(context, 'login')
+  const [first, second] = ['-w-app', '-w-other'].map((folder) => {
+    mkdirSync(join(claude, 'projects', folder), { recursive: true })
+    const file = join(claude, 'projects', folder, '0f3a1c52-1111-4222-8333-444455556666.jsonl')
+    writeFileSync(file, `${userLine(`u${folder}`, 'Hello', { sessionId: '0f3a1c52-1111-4222-8333-444455556666' })}\n`)
+    return file
+  })
+  for (const excluded of [first, second]) {
+    writeFileSync(join(home, 'config', 'tracebook.json'), JSON.stringify({ exclude: [excluded] }))
+    assert.match((await run(context, 'agents')).out, /Claude Code: 3 sessions in 4 files: 2 new, 1 excluded\n/)
+  }
+})
+
 test('a database that cannot be read is named, adds no sessions to the count, and makes agents exit with 1', async (context) => {
   const damaged = join(addDatabase(context), 'opencode-dev.db')
   writeFileSync(damaged, 'damaged'.repeat(1_000))

@@ -81,7 +81,7 @@ test('an expiring session counts as unsent if sync would send it, or ask about i
         : undefined,
   }
   const rules = { 42: 'excluded', 43: 'elsewhere', 44: 'held', 45: 'failed' } as const
-  const ruleFor: Sent['ruleFor'] = (source) => {
+  const ruleFor: Sent['ruleFor'] = ({ source }) => {
     const status = rules[ageOf(source) as unknown as keyof typeof rules]
     return Promise.resolve(status && { status, why: 'a rule' })
   }

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../cli/exit.ts'
+import type { StoredSession } from '../agents/agent.ts'
 import type { Ruled } from '../overview.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import { newDecisions, untrustedText } from './decide.ts'
@@ -13,11 +14,11 @@ type Options = Omit<RulesFolders, 'remembers'> & {
 
 /**
  * Whether rules keep a session from the namespace of the login, and why. The session is not read: before its first sync its project is not
- * known, and only rules for its file count. Throws UsageError if the user's rules cannot be used.
+ * known, and only rules for its files count. Throws UsageError if the user's rules cannot be used.
  */
 export const openOutlook = async (
   options: Options,
-): Promise<(source: string) => Promise<Omit<Ruled, 'sessions'> | undefined>> => {
+): Promise<(session: Pick<StoredSession, 'source' | 'files'>) => Promise<Omit<Ruled, 'sessions'> | undefined>> => {
   const { config, server, loginNamespace, origins } = options
   const rules = newProjectRules({ ...options, remembers: false })
   await rules.of(undefined)
@@ -28,9 +29,10 @@ export const openOutlook = async (
     rules,
     trust: openTrust(config, server),
   })
-  return async (source) => {
+  return async ({ source, files }) => {
+    const projectPath = origins.originOf(source)?.projectPath
     try {
-      const decision = await decisionFor({ source, projectPath: origins.originOf(source)?.projectPath })
+      const decision = await decisionFor({ source, files: files.map(({ path }) => path), projectPath })
       if (decision.is === 'never') return { status: 'excluded', why: decision.why }
       const { namespace, untrusted } = decision
       if (untrusted) return { status: 'held', why: untrustedText(untrusted, namespace.value) }

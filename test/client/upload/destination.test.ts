@@ -61,9 +61,10 @@ test('the destination is chosen by project, and by session id if the session was
   const asked: Origin[] = []
   const destinations = (usual: Destination) => async (origin: Origin) => (asked.push(origin), usual)
   await world.sync({ agents: [agent], destinations })
-  const origin = { source: join(folder, 's-1.jsonl'), agentId: 'claude-code', projectPath: '/w/app' }
+  const source = join(folder, 's-1.jsonl')
+  const origin = { source, files: [source], agentId: 'claude-code', projectPath: '/w/app' }
   await world.sync({ agents: [agent], destinations })
-  assert.equal(asked, [{ ...origin, sessionId: 's-1' }, origin])
+  assert.equal(asked, [{ ...origin, sessionId: 's-1', folders: [] }, origin])
   assert.is(reads.length, 1)
 })
 

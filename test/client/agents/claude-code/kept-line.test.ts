@@ -28,7 +28,13 @@ test('an answer is kept without its signatures, and without its text if it has a
     usage: { output_tokens: 9 },
     content: [{ type: 'thinking', thinking: 'Hm.' }],
   })
-  assert.not.ok('parentUuid' in json)
+  assert.is(json['parentUuid'], undefined)
+})
+
+test('which line a line of a sub-agent goes on with is kept, because the task of the sub-agent is found by it', () => {
+  const sidechain = { ...common, isSidechain: true, type: 'user', uuid: 'u-1' }
+  const { json } = keepLine(lineOf({ ...sidechain, message: { role: 'user', content: 'hello' } }), undefined)
+  assert.is(json['parentUuid'], 'u-0')
 })
 
 test('the text of a line without an id is kept, because its id is made from it', () => {

@@ -14,8 +14,11 @@ type Method = Parameters<Asked['call']>[0]
 export const insist = (service: Asked, method: Method, path: string, token: string, body?: unknown): Promise<true> =>
   until(async () => (await service.call(method, path, { token, body }).catch(() => undefined))?.status === 200)
 
-/** The names of the traces in the public feed, in their order. */
+/** The names of the traces in the public feed, in their order, once the node answers: one that is opened again refuses meanwhile. */
 export const feedOf = async (service: Asked): Promise<string[]> => {
-  const { data } = await service.call('GET', '/v1/feed?limit=1000')
+  const data = await until(async () => {
+    const answer = await service.call('GET', '/v1/feed?limit=1000').catch(() => undefined)
+    return answer?.status === 200 && answer.data
+  })
   return (data as { traces: { externalId: string }[] }).traces.map(({ externalId }) => externalId).sort()
 }

@@ -58,11 +58,12 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 19,
+  version: 20,
   mayBeUndone: takesNoRights,
-  // In the order in which a batch is written: `sizes` reads the rows of traces before they are deleted, and the rows of messages
-  // and parts take the incarnation from the row of their trace.
+  // In the order in which a batch is written: changes of prices come before the messages that look for them, `sizes` reads the rows of traces
+  // before they are deleted, and the rows of messages and parts take the incarnation from the row of their trace.
   projections: [
+    models,
     users,
     identities,
     sessions,
@@ -76,7 +77,6 @@ export const mainGroup: Group = {
     parts,
     shapes,
     obsoleteRows,
-    models,
   ],
   sweep: sweepObsoleteRows,
 }

@@ -1,29 +1,40 @@
 import { type DecodedEvent, type WriteStatement, projectionOf } from '../src/eventstore/engine/projection.ts'
 import type { Model } from '../src/contract/models.ts'
+import type { PatchOperation } from '../src/base/json/patch-operation.ts'
+import { changedModels } from '../src/server/models/changed-models.ts'
 import type { ModelsEvent } from '../src/server/models/events.ts'
 import { normalizeModelId } from '../src/server/models/normalized-id.ts'
 import { texts } from '../src/eventstore/postgres/arrays.ts'
 import { literal } from './support/changed-rows.ts'
-import { modelProvidersTable, modelsTable } from '../src/tables/main.ts'
+import {
+  ALL_MODELS,
+  modelPricesTable,
+  modelProvidersTable,
+  modelsTable,
+  priceChangesTable,
+} from '../src/tables/main.ts'
 
 type ProviderField = Exclude<keyof typeof modelProvidersTable.columns, 'id'>
 
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
+type PriceRow = Row & { readonly position: bigint }
+type PriceChange = { readonly position: bigint; readonly providerId: string }
 
 /**
  * The changes of a batch: removed or replaced providers, added ones, changed fields of others, and models by provider and id.
- * `model` is undefined for a removed model.
+ * `model` is undefined for a removed model. Prices are those of all events of the batch.
  */
 type Changes = {
   readonly cleared: Set<string>
   readonly added: Map<string, Fields>
   readonly set: Map<string, Fields>
   readonly models: Map<string, Row>
+  readonly priceChanges: PriceChange[]
+  readonly prices: PriceRow[]
 }
 
 const MODELS = '/models/'
-const unescape = (pointer: string) => pointer.replaceAll('~1', '/').replaceAll('~0', '~')
 const setModel = ({ models }: Changes, row: Row) => void models.set(`${row.providerId}/${row.modelId}`, row)
 
 const clear = ({ cleared, added, set, models }: Changes, providerId: string) => {
@@ -33,19 +44,29 @@ const clear = ({ cleared, added, set, models }: Changes, providerId: string) => 
   for (const [key, row] of models) if (row.providerId === providerId) models.delete(key)
 }
 
-const update = (
-  changes: Changes,
-  { streamId: providerId, data }: DecodedEvent<Extract<ModelsEvent, { type: 'ProviderUpdated' }>>,
-) => {
+const setFields = (changes: Changes, providerId: string, patch: readonly PatchOperation[]) => {
   const fields: Fields = changes.added.get(providerId) ?? changes.set.get(providerId) ?? {}
-  for (const operation of data.patch) {
-    const value = operation.op === 'remove' ? undefined : operation.value
-    if (operation.path.startsWith(MODELS)) {
-      const modelId = unescape(operation.path.slice(MODELS.length))
-      setModel(changes, { providerId, modelId, model: value as Model | undefined })
-    } else fields[operation.path.slice(1) as ProviderField] = value
+  for (const operation of patch) {
+    if (operation.path.startsWith(MODELS)) continue
+    fields[operation.path.slice(1) as ProviderField] = operation.op === 'remove' ? undefined : operation.value
   }
   if (!changes.added.has(providerId) && Object.keys(fields).length > 0) changes.set.set(providerId, fields)
+}
+
+/** Collects what an event sets in models, and what they cost from its position on. */
+const setModels = (changes: Changes, event: DecodedEvent<ModelsEvent>) => {
+  const { position, streamId: providerId } = event
+  const { replacesAll, models } = changedModels(event)
+  const price = { position, providerId }
+  changes.priceChanges.push(price)
+  if (replacesAll) {
+    clear(changes, providerId)
+    changes.prices.push({ ...price, modelId: ALL_MODELS, model: undefined })
+  }
+  for (const [modelId, model] of models) {
+    setModel(changes, { providerId, modelId, model })
+    changes.prices.push({ ...price, modelId, model })
+  }
 }
 
 /** A text without the characters that PostgreSQL text cannot store. */
@@ -97,24 +118,57 @@ const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
   ])
 }
 
-/** The model registry: providers and their models. */
+const changedPrices = priceChangesTable.unnest<PriceChange>({
+  position: ({ position }) => position,
+  provider_id: ({ providerId }) => providerId,
+})
+const newPrices = modelPricesTable.unnest<PriceRow>({
+  ...key,
+  position: ({ position }) => position,
+  name: ({ model }) => literal(model?.name),
+  cost: ({ model }) => literal(model?.cost),
+})
+
+/** The model registry: providers and their models, and what these cost since when. */
 export const models = projectionOf<ModelsEvent>()<Changes>({
   name: 'models',
   tables: `${modelProvidersTable.create}
-    ${modelsTable.create}`,
-  rows: { model_providers: { models: 'id' }, models: { models: 'provider_id' } },
-  indexes: '',
-  start: () => ({ cleared: new Set(), added: new Map(), set: new Map(), models: new Map() }),
-  on: {
-    ProviderAdded: (changes, { streamId: providerId, data: { models, ...fields } }) => {
-      clear(changes, providerId)
-      changes.added.set(providerId, { ...fields })
-      for (const [modelId, model] of Object.entries(models)) setModel(changes, { providerId, modelId, model })
-    },
-    ProviderUpdated: update,
-    ProviderRemoved: (changes, { streamId: providerId }) => clear(changes, providerId),
+    ${modelsTable.create}
+    ${priceChangesTable.create}
+    ${modelPricesTable.create}`,
+  rows: {
+    model_providers: { models: 'id' },
+    models: { models: 'provider_id' },
+    price_changes: { models: 'provider_id' },
+    model_prices: { models: 'provider_id' },
   },
-  write: ({ cleared, added, set, models }, write) => {
+  indexes: '',
+  start: () => ({
+    cleared: new Set(),
+    added: new Map(),
+    set: new Map(),
+    models: new Map(),
+    priceChanges: [],
+    prices: [],
+  }),
+  on: {
+    ProviderAdded: (changes, event) => {
+      setModels(changes, event)
+      const { models: _, ...fields } = event.data
+      changes.added.set(event.streamId, fields)
+    },
+    ProviderUpdated: (changes, event) => {
+      setModels(changes, event)
+      setFields(changes, event.streamId, event.data.patch)
+    },
+    ProviderRemoved: setModels,
+  },
+  onSkipped: ({ priceChanges }, { stream, streamId: providerId, position }) => {
+    if (stream.startsWith('models-')) priceChanges.push({ position, providerId })
+  },
+  write: ({ cleared, added, set, models, priceChanges, prices }, write) => {
+    if (priceChanges.length > 0) write('price-changes-insert', changedPrices.insert, changedPrices.values(priceChanges))
+    if (prices.length > 0) write('model-prices-insert', newPrices.insert, newPrices.values(prices))
     if (cleared.size > 0) {
       write('models-clear', 'delete from models where provider_id = any($1::text[])', [texts([...cleared])])
       write('model-providers-clear', 'delete from model_providers where id = any($1::text[])', [texts([...cleared])])

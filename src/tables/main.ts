@@ -342,6 +342,31 @@ export const modelsTable = tableOf(
   { constraint: 'primary key (provider_id, model_id)' },
 )
 
+/** The events of the registry, by their position in the log. Rows are never deleted. */
+export const priceChangesTable = tableOf('price_changes', {
+  position: 'int8 primary key',
+  provider_id: 'text collate "C" not null',
+})
+
+/** Stands for all models of a provider that it had before. */
+export const ALL_MODELS = ''
+
+/**
+ * What models were called and cost from a position of the log on; both are null for a model that was removed, and of `ALL_MODELS`. Rows are
+ * never deleted.
+ */
+export const modelPricesTable = tableOf(
+  'model_prices',
+  {
+    provider_id: 'text collate "C" not null',
+    model_id: 'text collate "C" not null',
+    position: 'int8 not null',
+    name: 'json',
+    cost: 'json',
+  },
+  { constraint: 'primary key (provider_id, model_id, position)' },
+)
+
 /** The tables that queries use: those of the main group, and an operational one. */
 export type ReadTables = {
   users: RowOf<typeof usersTable>
@@ -363,6 +388,8 @@ export type ReadTables = {
   obsolete_rows: RowOf<typeof obsoleteRowsTable>
   model_providers: RowOf<typeof modelProvidersTable>
   models: RowOf<typeof modelsTable>
+  price_changes: RowOf<typeof priceChangesTable>
+  model_prices: RowOf<typeof modelPricesTable>
   /** When a session was last used, in milliseconds; not made from events. */
   'tracebook.session_uses': { session_id: string; last_used_at: bigint }
 }

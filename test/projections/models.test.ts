@@ -5,6 +5,8 @@ import { models } from '../../projections/models.ts'
 import { putProvider, modelProviders, removeProvider } from '../../src/server/models/decide.ts'
 import type { Model } from '../../src/contract/models.ts'
 import type { ModelProvider } from '../../src/server/models/events.ts'
+import { SKIPPED } from '../../src/eventstore/engine/projection.ts'
+import { ALL_MODELS } from '../../src/tables/main.ts'
 import { type Model as ReadModel, type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('models')
@@ -64,6 +66,8 @@ const play = (history: readonly (readonly [string, ModelProvider | null])[]) => 
 const shown = async ({ rows }: ReadModel) => ({
   providers: await rows('select * from model_providers order by id'),
   models: await rows('select * from models order by provider_id, model_id'),
+  changes: await rows('select * from price_changes order by position'),
+  prices: await rows('select * from model_prices order by position, provider_id, model_id'),
 })
 
 test('batches of any size end in the same rows, which are equal to the folded streams', async () => {
@@ -97,6 +101,64 @@ test('batches of any size end in the same rows, which are equal to the folded st
     }),
     { numRuns: 15 },
   )
+})
+
+const priced = (models: Record<string, Model>, api?: string): ModelProvider => ({
+  name: 'P',
+  env: [],
+  npm: 'n',
+  doc: 'd',
+  models,
+  ...(api === undefined ? {} : { api }),
+})
+
+test('what models cost is kept for every event, also of models and providers that are gone', async () => {
+  const { recorded } = play([
+    ['p', priced({ a: oneModel('A', 1), b: oneModel('B', 1) })],
+    ['p', priced({ a: oneModel('A', 2) })],
+    ['p', priced({ a: oneModel('A', 2) }, 'https://api')],
+    ['p', null],
+    ['p', priced({ b: oneModel('B', 3) })],
+  ])
+  const one = await model()
+  await one.apply(decodedEvents(recorded))
+  const { changes, prices } = await shown(one)
+  assert.equal(
+    changes,
+    [1n, 2n, 3n, 4n, 5n].map((position) => ({ position, provider_id: 'p' })),
+  )
+  assert.equal(
+    prices.map(({ position, model_id, name, cost }) => [position, model_id, name, cost]),
+    [
+      [1n, ALL_MODELS, null, null],
+      [1n, 'a', '"A"', '{"input":1}'],
+      [1n, 'b', '"B"', '{"input":1}'],
+      [2n, 'a', '"A"', '{"input":2}'],
+      [2n, 'b', null, null],
+      [4n, ALL_MODELS, null, null],
+      [5n, ALL_MODELS, null, null],
+      [5n, 'b', '"B"', '{"input":3}'],
+    ],
+  )
+  await one.close()
+})
+
+test('a skipped event of a provider has its position among the changes of prices', async () => {
+  const { recorded } = play([
+    ['p', priced({ a: oneModel('A', 1) })],
+    ['p', priced({ a: oneModel('A', 2) })],
+  ])
+  const one = await model()
+  const [added, updated] = decodedEvents(recorded)
+  const skipped = { ...updated!, type: SKIPPED, data: {} }
+  await one.apply([added!, skipped, { ...skipped, stream: 'trace-p', position: 3n }])
+  const { changes, prices } = await shown(one)
+  assert.equal(
+    changes.map(({ position }) => position),
+    [1n, 2n],
+  )
+  assert.is(prices.at(-1)?.position, 1n)
+  await one.close()
 })
 
 test.run()

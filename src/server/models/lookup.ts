@@ -44,15 +44,26 @@ const MAX_LENGTH = 500
 /** Bedrock adds a version to the lab's own id: claude-opus-4-6-v1. */
 const withoutVersion = (id: string) => id.replace(/-v\d+$/, '')
 
+/** Whether any model may be meant. */
+const isSearched = (written: string) => written !== SYNTHETIC_MODEL && written.length <= MAX_LENGTH
+
+/** The normalized ids of all models that `newLookup` may find for a spelling that is no exact id. */
+export const normalizedIdsOf = (written: string): readonly string[] =>
+  isSearched(written) ? spellingsOf(written).flatMap((spelling) => [spelling, withoutVersion(spelling)]) : []
+
 const compareTexts = (a: string, b: string): number => {
   if (a === b) return 0
   return a < b ? -1 : 1
 }
 
-/** The entry with the name that most of `all` have; on a tie the first name in alphabetical order. */
+/** The entry with the name that most of `all` have; on a tie the first name in alphabetical order, then the first provider and id. */
 const mostCommon = (entries: readonly ModelEntry[], all: readonly ModelEntry[]): ModelEntry => {
   const countOfName = (entry: ModelEntry) => all.filter(({ name }) => name === entry.name).length
-  const byCount = (a: ModelEntry, b: ModelEntry) => countOfName(b) - countOfName(a) || compareTexts(a.name, b.name)
+  const byCount = (a: ModelEntry, b: ModelEntry) =>
+    countOfName(b) - countOfName(a) ||
+    compareTexts(a.name, b.name) ||
+    compareTexts(a.providerId, b.providerId) ||
+    compareTexts(a.modelId, b.modelId)
   return [...entries].sort(byCount)[0]!
 }
 
@@ -94,7 +105,7 @@ export const newLookup = (entries: readonly ModelEntry[]): ((spelling: string) =
   }
 
   return (written) => {
-    if (written === SYNTHETIC_MODEL || written.length > MAX_LENGTH) return undefined
+    if (!isSearched(written)) return undefined
     return byPair.get(written) ?? find(written)
   }
 }

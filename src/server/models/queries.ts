@@ -1,21 +1,29 @@
 import { z } from 'zod'
-import type { ReadTables } from '../../tables/main.ts'
+import { ALL_MODELS, type ReadTables } from '../../tables/main.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { isUnstorable } from '../../base/json/exact.ts'
+import type { PriceChange } from './price-history.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../http/list-page.ts'
 
 type ModelReads = Reads<ReadTables>
 
-/** The names of all models, by provider and model id. */
-export const modelNames = async (reads: ModelReads) => {
-  const rows = await reads.rows<{ provider_id: string; model_id: string; name: string }>(
-    'model-names',
-    'select provider_id, model_id, name from models',
+type PriceRow = { position: bigint; provider_id: string; model_id: string; name: string | null; cost: string | null }
+
+/** What all events of the registry have set, in their order. */
+export const priceChanges = async (reads: ModelReads): Promise<PriceChange[]> => {
+  const rows = await reads.rows<PriceRow>(
+    'model-prices',
+    'select position, provider_id, model_id, name, cost from model_prices order by position',
   )
-  return rows.map(({ provider_id, model_id, name }) => ({
-    providerId: provider_id,
-    modelId: model_id,
-    name: JSON.parse(name) as string,
+  const modelOf = ({ name, cost }: PriceRow) =>
+    name === null || cost === null ? undefined : { name: JSON.parse(name), cost: JSON.parse(cost) }
+  return [...Map.groupBy(rows, ({ position }) => position)].map(([position, ofEvent]) => ({
+    position,
+    providerId: ofEvent[0]!.provider_id,
+    replacesAll: ofEvent.some(({ model_id }) => model_id === ALL_MODELS),
+    models: new Map(
+      ofEvent.filter(({ model_id }) => model_id !== ALL_MODELS).map((row) => [row.model_id, modelOf(row)]),
+    ),
   }))
 }
 

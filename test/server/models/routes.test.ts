@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { App } from '../../support/open-app.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { typesSince } from '../../support/types-since.ts'
@@ -155,6 +156,21 @@ test('models that the catalogue drops are removed, and changed ones are updated'
   assert.is((await put({ model: 'gpt-5.5' })).modelName, 'GPT-5.5 new')
   assert.is((await put({ model: 'gpt-5' })).modelName, undefined)
   assert.is((await fill(catalogue)).added, 1)
+})
+
+test('what a model cost stays known for each position of the log, on every node', async () => {
+  const at = async ({ service: { models } }: App, position: bigint) =>
+    (await models.prices()).at('openai/gpt-5.5-high', position)
+  const priced = (input: number) => ({ openai: openai({ 'gpt-5.5': model('GPT-5.5', { cost: { input } }) }) })
+  const before = await service.log.head()
+  const [dear, cheap, none] = [await fill(priced(9)), await fill(priced(8)), await fill(catalogue)]
+  const positions = [before, dear.position, cheap.position - 1n, cheap.position, none.position]
+  const late = await openNode({ env: { CATALOGUE_URL: 'none', ROLES: 'api' } })
+  for (const node of [app, late]) {
+    const prices = await Promise.all(positions.map((position) => at(node, position)))
+    assert.equal(prices, [undefined, { input: 9 }, { input: 9 }, { input: 8 }, undefined])
+  }
+  await until(async () => (await at(other, cheap.position))?.input === 8)
 })
 
 test('a source that fails leaves the last good copy', async () => {

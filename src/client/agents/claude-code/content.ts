@@ -39,7 +39,7 @@ export const modelOf = (json: Json): string | undefined => {
 }
 
 /** What an answer has used, as one of its lines says it. */
-export const usageIn = (json: Json): Usage | undefined => {
+const usageIn = (json: Json): Usage | undefined => {
   const { id, usage } = messageOf(json)
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens_details } =
     objectOf(usage)
@@ -51,6 +51,15 @@ export const usageIn = (json: Json): Usage | undefined => {
     reasoningTokens: objectOf(output_tokens_details)['thinking_tokens'],
     responseId: id,
   })
+}
+
+/** What an answer has used, as one more of its lines and those before it say: that with most output, because earlier lines were written before its end. */
+export const usageWith = (json: Json, earlier: Usage | undefined): Usage | undefined => {
+  const { output_tokens } = objectOf(messageOf(json)['usage'])
+  // Most lines of an answer repeat what the first one says.
+  if (earlier && output_tokens === earlier.outputTokens) return earlier
+  const usage = usageIn(json)
+  return (usage?.outputTokens ?? -1) > (earlier?.outputTokens ?? -1) ? usage : (earlier ?? usage)
 }
 
 /** Whether the CLI wrote the line itself, such as "No response requested.", without reporting an error (README, rule 4). */

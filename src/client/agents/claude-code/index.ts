@@ -20,7 +20,7 @@ import { answerId, extendAnswer, type OpenAnswer, readLine } from './messages.ts
 import { asInline, isSubAgent, newOutline, type Outline, parentCallOf } from './outline.ts'
 import { wholeOutput } from './persisted.ts'
 import { isSessionFile, keptDays, sessionFolders, sessionIn, skipsFolder } from './places.ts'
-import { type Inline, inlineScope, type Scope, sessionScope, wholeFile } from './scope.ts'
+import { type Inline, inlineScope, type Scope, sessionScope, wholeFile, withoutInlines } from './scope.ts'
 import { usedBytes } from './used-bytes.ts'
 
 const id = 'claude-code'
@@ -121,14 +121,17 @@ type OfSession = Inline & { readonly sessionId: string }
 
 /** Reads the lines of a session, or of a sub-agent within its file (README). */
 const newParser = (inline?: OfSession): LineParser<State> => {
-  const newScope = inline ? () => inlineScope(inline.id) : sessionScope
+  const scopeOf = ({ path, ahead }: Start<State>): Scope => {
+    if (isSubAgent(path)) return wholeFile
+    if (inline) return inlineScope(inline.id)
+    return ahead ? withoutInlines : sessionScope()
+  }
   return {
     sequence: { idOf: ({ uuid }) => textOf(uuid), folderOf: ({ cwd }) => textOf(cwd) },
     understands: isKnownLine,
-    unknownIn: (json, { path, scope }) =>
-      scope.isOfAnother(json) ? [] : unknownIn(json, !!inline || isSubAgent(path)),
+    unknownIn: (json, { scope }) => (scope.isOfAnother(json) ? [] : unknownIn(json, !!inline || scope === wholeFile)),
     keep: keepLine,
-    start: (begin) => start(begin, isSubAgent(begin.path) ? wholeFile : newScope()),
+    start: (begin) => start(begin, scopeOf(begin)),
     step,
     describe: ({ outline, uuids, scope, parts }, path) => {
       const described = outline.describe(id, path, (uuid) => uuids.get(uuid) !== undefined)

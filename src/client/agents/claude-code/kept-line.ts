@@ -39,10 +39,12 @@ const WITH_FEW_MEMBERS: readonly unknown[] = ['user', 'assistant', 'progress']
 
 /** What a second reading uses of a line: a third of it. The text is used where the line has no id (README, rule 9). */
 export const keepLine = (line: ObjectLine, before: ObjectLine | undefined): ObjectLine => {
-  const { json, text, ...where } = line
-  return {
-    ...where,
+  const { json, text, number, ended, path } = line
+  const kept = {
+    number,
+    ended,
     text: isExternalId(json['uuid']) ? '' : text,
     json: WITH_FEW_MEMBERS.includes(json['type']) ? keptMembers(json, before?.json) : json,
   }
+  return path === undefined ? kept : { ...kept, path }
 }

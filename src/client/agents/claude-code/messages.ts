@@ -1,4 +1,3 @@
-import type { Usage } from '../../../contract/usage.ts'
 import type { Part, SessionMessage } from '../agent.ts'
 import { isExternalId } from '../support/external-ids.ts'
 import { type Json, millisecondsOf, objectOf } from '../support/json.ts'
@@ -12,7 +11,7 @@ import {
   modelOf,
   summaryParts,
   systemParts,
-  usageIn,
+  usageWith,
   type UserContext,
   userDraft,
 } from './content.ts'
@@ -51,10 +50,6 @@ export const draftOf = (json: Json, context: UserContext): Draft | undefined => 
 const timeOf = (json: Json): number | undefined =>
   millisecondsOf(json['timestamp']) ?? millisecondsOf(objectOf(json['attachment'])['timestamp'])
 
-/** Of what two lines of an answer say that it has used, that with more output: earlier lines were written before its end. */
-const larger = (one: Usage | undefined, other: Usage | undefined): Usage | undefined =>
-  (other?.outputTokens ?? -1) > (one?.outputTokens ?? -1) ? other : (one ?? other)
-
 /** An answer with the parts of one more of its lines. `earlier` is the answer so far, undefined for its first line (README, rule 3). */
 export const extendAnswer = (
   calls: ToolCalls,
@@ -65,7 +60,8 @@ export const extendAnswer = (
   const parts = earlier?.parts ?? []
   for (const part of assistantParts(json, calls, externalId, parts.length)) parts.push(part)
   const model = earlier?.model ?? modelOf(json)
-  const usage = larger(earlier?.usage, usageIn(json))
+  const usage = usageWith(json, earlier?.usage)
+  if (earlier && earlier.model === model && earlier.usage === usage) return earlier
   if (earlier) return newMessage({ ...earlier, model, usage, parts })
   return newMessage({ externalId, role: 'assistant', model, order, timestamp: timeOf(json), usage, parts })
 }

@@ -5,7 +5,7 @@ import { type Json, objectOf, parseObject, textOf } from '../support/json.ts'
 import type { Described } from '../support/line-parser.ts'
 import type { ObjectLine } from '../support/lines.ts'
 import type { Draft } from '../support/parts.ts'
-import { newToolCalls } from '../support/tool-calls.ts'
+import { forgottenCalls } from '../support/tool-calls.ts'
 import { count, forkOf, mostFrequent, newPromptTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { draftOf } from './messages.ts'
 import type { Inline } from './scope.ts'
@@ -79,7 +79,7 @@ export const asInline = (
 })
 
 const messageIn = (json: Json): Draft | undefined =>
-  draftOf(json, { calls: newToolCalls(), wholeOutput: (output) => output })
+  draftOf(json, { calls: forgottenCalls, wholeOutput: (output) => output })
 
 /** Collects the data for the id and the fields of the trace from lines (README, rules 9 and 10). */
 export const newOutline = () => {
@@ -100,7 +100,7 @@ export const newOutline = () => {
       origin = originIn(json) ?? origin
       if (model !== undefined) count(models, model)
       titles.note(json)
-      const message = messageIn(json)
+      const message = prompt.isFound() ? undefined : messageIn(json)
       if (message) prompt.note(message)
     },
     /** `isOwn` says whether an id is that of one of the file's lines. */

@@ -45,8 +45,9 @@ const newTasks = () => {
   const calls = new Map<string, string[]>()
   return {
     note: (json: Json): void => {
+      if (json['type'] !== 'assistant') return
       const { content } = messageOf(json)
-      if (json['type'] !== 'assistant' || !Array.isArray(content)) return
+      if (!Array.isArray(content)) return
       for (const block of content) {
         if (!isObject(block) || block['type'] !== 'tool_use' || block['name'] !== 'Task') continue
         const task = textOf(objectOf(block['input'])['prompt'])
@@ -60,7 +61,15 @@ const newTasks = () => {
   }
 }
 
-/** The lines of a session without those of the sub-agents within its file, which it finds. */
+/** The lines of a session without those of the sub-agents within its file, which a first reading has found. */
+export const withoutInlines: Scope = {
+  has: ({ isSidechain }) => isSidechain !== true,
+  isOfAnother: () => false,
+  note: () => {},
+  inlines: none,
+}
+
+/** The same in a first reading, which finds these sub-agents. */
 export const sessionScope = (): Scope => {
   const tasks = newTasks()
   const members = newHashedMap()
@@ -73,7 +82,7 @@ export const sessionScope = (): Scope => {
     return typeof parentUuid === 'string' ? members.get(parentUuid) !== undefined : callOf(json) !== undefined
   }
   return {
-    has: ({ isSidechain }) => isSidechain !== true,
+    has: withoutInlines.has,
     isOfAnother,
     note: (json) => {
       const { uuid, isSidechain } = json

@@ -4,7 +4,7 @@ import { resultPart } from '../support/parts.ts'
 import { mcpToolName, type ToolCalls } from '../support/tool-calls.ts'
 
 /** Whether a block of an answer has the result of a tool that the provider has run, such as `web_search_tool_result` or `advisor_tool_result`. */
-export const isResultOfServer = (type: string): boolean => type.endsWith('_tool_result') || type === 'mcp_tool_result'
+export const isResultOfServer = (type: string): boolean => type.endsWith('_tool_result')
 
 /** Members of such results that are text for people, in this order. All others stay away, `encrypted_content` among them. */
 const SAID = ['title', 'url', 'text', 'stdout', 'stderr', 'tool_name', 'error_code', 'error_message']

@@ -7,7 +7,7 @@ import { type LineParser, noMessages, type Start } from '../support/line-parser.
 import type { ObjectLine } from '../support/lines.ts'
 import { type Branches, newBranches, newTree, type Path } from '../support/path.ts'
 import { sessionOfLines } from '../support/session-of-lines.ts'
-import { newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
+import { forgottenCalls, newToolCalls, type ToolCalls } from '../support/tool-calls.ts'
 import { forkOf, storedTitle, traceFieldsOf } from '../support/trace-fields.ts'
 import { isConverted, textInVersion1 } from './conversion.ts'
 import { readEntry, unknownInMessage } from './messages.ts'
@@ -71,7 +71,7 @@ const noteBranches = ({ details, path, branches }: State, line: ObjectLine): voi
   noteDetails(details, line.json)
   if (line.json['type'] === 'session') return
   path.add(line.json, line)
-  const message = readEntry(line, newToolCalls(), noMessageIds)
+  const message = readEntry(line, forgottenCalls, noMessageIds)
   if (message) branches.note(message)
 }
 

@@ -185,11 +185,12 @@ export const saidInPart = (part: Part, agentId: string): readonly PartOrSaid[] =
   part.type === 'text' ? saidIn(part.content.text, agentId) : [part]
 
 const isSaid = (one: PartOrSaid): one is Said => 'is' in one
+const isPart = (one: PartOrSaid): one is Part => !isSaid(one)
 
 /** The draft of a user's message. One of which nothing was typed, only put there by the program, is the system's. */
 export const draftOfSaid = (parts: readonly PartOrSaid[]): Draft => {
-  const said = parts.filter(isSaid)
-  const isTyped = said.length === 0 || said.some(({ is }) => is === 'typed')
+  if (parts.every(isPart)) return { role: 'user', parts }
+  const isTyped = parts.filter(isSaid).some(({ is }) => is === 'typed')
   return {
     role: isTyped ? 'user' : 'system',
     parts: parts.flatMap((one) => (isSaid(one) ? textPart(one.text) : [one])),

@@ -38,6 +38,12 @@ const newNamesById = () => {
   }
 }
 
+/** Remembers no call, for a reading that does not use the names of tools. */
+export const forgottenCalls: ToolCalls = {
+  add: (id, toolName, fallbackId) => ({ callId: isExternalId(id) ? id : fallbackId, toolName }),
+  findForResult: (id) => ({ callId: isExternalId(id) ? id : 'unknown', toolName: 'unknown' }),
+}
+
 /** The calls of one session file, in the order of its lines. `nameLater` gives the name of a tool whose call comes after its result. */
 export const newToolCalls = (nameLater?: (id: string) => string | undefined): ToolCalls => {
   const toolNames = newNamesById()

@@ -54,6 +54,8 @@ export const newPromptTitle = () => {
       if (found?.isWeak === false) strong = found.title
       else weak ??= found?.title
     },
+    /** Whether the first prompt that says something was noted: no later message changes the title. */
+    isFound: (): boolean => strong !== undefined,
     best: (): string | undefined => strong ?? weak,
   }
 }

@@ -22,6 +22,10 @@ export const newUnknownKinds = (known: UnknownKinds = new Map()) => {
   }
 }
 
+const noKinds: readonly unknown[] = []
+
 /** The types of blocks that are none of `known`. */
-export const unknownBlocks = (blocks: readonly Json[], known: readonly string[]): readonly unknown[] =>
-  blocks.flatMap(({ type }) => (known.includes(String(type)) ? [] : [type]))
+export const unknownBlocks = (blocks: readonly Json[], known: readonly string[]): readonly unknown[] => {
+  const isUnknown = ({ type }: Json): boolean => !known.includes(String(type))
+  return blocks.some(isUnknown) ? blocks.filter(isUnknown).map(({ type }) => type) : noKinds
+}

@@ -16,6 +16,7 @@ import { sizes } from './sizes.ts'
 import { sweepTimeline } from './timeline/sweep.ts'
 import { timeline } from './timeline/timeline.ts'
 import { traces } from './traces.ts'
+import { usage } from './usage.ts'
 import { users } from './users.ts'
 
 /**
@@ -58,10 +59,11 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 20,
+  version: 21,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: changes of prices come before the messages that look for them, `sizes` reads the rows of traces
-  // before they are deleted, and the rows of messages and parts take the incarnation from the row of their trace.
+  // before they are deleted, the rows of messages and parts take the incarnation from the row of their trace, and `usage` reads the rows of
+  // messages before they are updated.
   projections: [
     models,
     users,
@@ -73,6 +75,7 @@ export const mainGroup: Group = {
     sizes,
     traces,
     feed,
+    usage,
     messages,
     parts,
     shapes,

@@ -23,6 +23,8 @@ import {
 import { literal } from './support/changed-rows.ts'
 import { PRESENT_INCARNATION, byKey, required } from './support/sql.ts'
 import { listOrder, messageBlocksTable, messagesTable } from '../src/tables/main.ts'
+import { tableOf } from '../src/tables/table.ts'
+import { answerOf } from '../src/tables/usage.ts'
 
 type Updated = Extract<TraceEvent, { type: 'MessageUpdated' }>
 
@@ -46,6 +48,8 @@ type Row = {
   partsLength: number | undefined
   updatedAt: number
   revision: bigint
+  /** The position of the last event that changes the usage. */
+  usedAt: bigint | undefined
 }
 
 type NewRows = { rows: NewRow[]; readonly blocks: NewBlocks }
@@ -69,10 +73,11 @@ const countAfter = (patch: Updated['data']['patch']): number | undefined => {
   return count
 }
 
-const update = (row: Row, { data, at, revision }: DecodedEvent<Updated>) => {
+const update = (row: Row, { data, at, revision, position }: DecodedEvent<Updated>) => {
   for (const operation of data.patch) {
     if (partIndex(operation.path) !== undefined || operation.op === 'remove') continue
     row.fields[operation.path.slice(1)] = operation.value
+    if (operation.path === '/usage') row.usedAt = position
     if (operation.path === '/textContent') row.textHead = textHeadLine(headOfText(operation.value as string))
   }
   row.partCount = countAfter(data.patch) ?? row.partCount
@@ -95,6 +100,18 @@ const noRows = (): NewRows => ({ rows: [], blocks: newBlocks() })
 const add = ({ rows, blocks }: NewRows, event: AddedEvent | RestatedEvent) => {
   const { text, parts = NO_PARTS } = event.data.heads ?? headsOf(event.data)
   rows.push({ event, text, parts, ...blocks.add(event) })
+}
+
+/** The rows with an answer of a provider that no row before them has, of the same trace and its same incarnation. */
+const firstWithAnswer = (rows: readonly NewRow[]): ReadonlySet<NewRow> => {
+  const answers = new Set<string>()
+  return new Set(
+    rows.filter(({ event: { streamId, data }, block }) => {
+      if (data.usage?.responseId === undefined) return false
+      const before = answers.size
+      return answers.add(`${streamId} ${block.incarnation} ${data.usage.responseId}`).size > before
+    }),
+  )
 }
 
 /** Forgets what a batch changes of the present messages of a trace. */
@@ -129,12 +146,33 @@ const cells = {
   facts: ({ event }: NewRow) => factsLine(event.data.parts.map(({ fact }) => fact)),
 }
 
+/** A message as it is inserted: `isFirst` says whether it may be the first one with its answer. */
+type InsertedRow = NewRow & { readonly isFirst: boolean }
+
+/** Values from which SQL makes those of the table. */
+const ofUsage = {
+  used_at: ({ event }: InsertedRow) => (event.data.usage ? event.position : undefined),
+  is_first: ({ isFirst }: InsertedRow) => isFirst,
+}
+
 /** Columns that are equal in all messages of a block are parameters once for each block: `block` is its number in the batch. */
-const inserted = messagesTable.unnest<NewRow & { readonly number: number }>({ block: ({ number }) => number, ...cells })
+const inserted = tableOf('messages', {
+  ...messagesTable.columns,
+  used_at: 'int8',
+  is_first: 'bool',
+}).unnest<InsertedRow & { readonly number: number }>({ block: ({ number }) => number, ...ofUsage, ...cells })
 
-type Restated = NewRow & { readonly event: RestatedEvent }
+type Restated = InsertedRow & { readonly event: RestatedEvent }
 
-const insertedRestated = messagesTable.unnest<Restated>({
+const insertedRestated = tableOf('messages', {
+  ...messagesTable.columns,
+  priced: 'text',
+  namespace_id: 'uuid',
+  is_first: 'bool',
+}).unnest<Restated>({
+  priced: ({ event }) => event.data.priced,
+  namespace_id: ({ event }) => event.data.namespaceId,
+  is_first: ({ isFirst }) => isFirst,
   ...cells,
   trace_id: ({ event }) => event.streamId,
   incarnation: ({ event }) => event.data.since,
@@ -154,6 +192,7 @@ const updated = messagesTable.unnest<Row>(
     sequence: ({ fields }) => fields.order as number | undefined,
     timestamp: ({ fields }) => fields.timestamp as number | undefined,
     usage: ({ fields }) => usageText(fields.usage),
+    prices: ({ usedAt }) => usedAt,
     class: (row) => row.class,
     tools: ({ tools }) => JSON.stringify(tools),
     text_head: ({ textHead }) => textHead,
@@ -178,19 +217,54 @@ const insertedRestatedBlocks = messageBlocksTable.unnest<Block>({
   incarnation: ({ incarnation }) => incarnation,
 })
 
+/** SQL for the position of the last change of the model registry before the event at a position; null for none. */
+const pricesBefore = (position: string) => `
+  case when ${position} is not null then coalesce(
+    (select p.position from price_changes p where p.position < ${position} order by p.position desc limit 1), 0
+  ) end`
+
+/** SQL for the answer of a new message `u`, if it is the first of its trace that has it. */
+const firstAnswer = (namespaceId: string, traceId: string, incarnation: string) => `
+  case when u.is_first then (
+    select a.answer from (select ${answerOf(namespaceId, 'u.usage')} as answer offset 0) a
+    where not exists (
+      select from messages r where r.answer = a.answer and r.trace_id = ${traceId} and r.incarnation = ${incarnation}
+    )
+  ) end`
+
+/** The names of columns but for some of them. */
+const without = (columns: string, ...left: readonly string[]) =>
+  columns
+    .split(', ')
+    .filter((column) => !left.includes(column))
+    .join(', ')
+
 // Values of a block are looked up once, not for each of its messages.
 const insertMessages = (() => {
   const [ids, revisions, times] = [1, 2, 3].map((nth) => `$${inserted.count + nth}`) as [string, string, string]
-  const own = inserted.columns.replace('block, ', '')
+  const own = without(inserted.columns, 'block', 'used_at', 'is_first')
   return `
-    insert into messages (trace_id, incarnation, created_at, updated_at, block, revision, ${own})
-    select (${ids}::uuid[])[u.block],
-      (array(
-        select ${required(PRESENT_INCARNATION, 'int8', 'u.trace_id')}
-        from unnest(${ids}::uuid[]) with ordinality u (trace_id, nth) order by u.nth
-      ))[u.block],
-      (${times}::int8[])[u.block], (${times}::int8[])[u.block], (${revisions}::int8[])[u.block], u.added, ${own}
-    from ${inserted.as('u')}`
+    with blocks as materialized (
+      select u.nth, u.trace_id, t.namespace_id, u.revision, u.at,
+        ${required('t.incarnation', 'int8', 'u.trace_id')} as incarnation
+      from unnest(${ids}::uuid[], ${revisions}::int8[], ${times}::int8[]) with ordinality u (trace_id, revision, at, nth)
+      left join lateral (select * from traces r where r.id = u.trace_id limit 1) t on true
+    )
+    insert into messages (trace_id, incarnation, created_at, updated_at, block, revision, prices, answer, ${own})
+    select b.trace_id, b.incarnation, b.at, b.at, b.revision, u.added, ${pricesBefore('u.used_at')},
+      ${firstAnswer('b.namespace_id', 'b.trace_id', 'b.incarnation')}, ${own}
+    from ${inserted.as('u')} join blocks b on b.nth = u.block`
+})()
+
+const insertRestatedMessages = (() => {
+  const own = without(insertedRestated.columns, 'priced', 'namespace_id', 'is_first')
+  const changed =
+    '(select c.position from price_changes c where c.append_id = u.priced order by c.position desc limit 1)'
+  return `
+    insert into messages (prices, answer, ${own})
+    select case when u.usage is not null then coalesce(${changed}, 0) end,
+      ${firstAnswer('u.namespace_id', 'u.trace_id', 'u.incarnation')}, ${own}
+    from ${insertedRestated.as('u')}`
 })()
 
 const insertBlocks = `
@@ -204,13 +278,18 @@ const insert = (rows: readonly NewRow[], blocks: readonly Block[], write: WriteS
     int8s(blocks.map(({ revision }) => revision)),
     int8s(blocks.map(({ at }) => at)),
   ]
-  const values = inserted.values(rows.map((row) => ({ ...row, number: numbers.get(row.block)! })))
+  const first = firstWithAnswer(rows)
+  const values = inserted.values(
+    rows.map((row) => ({ ...row, isFirst: first.has(row), number: numbers.get(row.block)! })),
+  )
   write('messages-insert', insertMessages, [...values, ...ofBlocks])
   write('messages-blocks', insertBlocks, insertedBlocks.values(blocks))
 }
 
-const insertRestated = (rows: readonly Restated[], blocks: readonly Block[], write: WriteStatement) => {
-  write('messages-restate', insertedRestated.insert, insertedRestated.values(rows))
+const insertRestated = (rows: readonly NewRow[], blocks: readonly Block[], write: WriteStatement) => {
+  const first = firstWithAnswer(rows)
+  const values = rows.map((row) => ({ ...row, isFirst: first.has(row) }) as Restated)
+  write('messages-restate', insertRestatedMessages, insertedRestated.values(values))
   write('messages-restate-blocks', insertedRestatedBlocks.insert, insertedRestatedBlocks.values(blocks))
 }
 
@@ -220,7 +299,8 @@ const writeUpdates = (rows: readonly Row[], write: WriteStatement) =>
     'messages-update',
     `update messages m set role = coalesce(u.role, m.role), text_content = coalesce(u.text_content, m.text_content),
        model = coalesce(u.model, m.model), sequence = coalesce(u.sequence, m.sequence),
-       timestamp = coalesce(u.timestamp, m.timestamp), usage = coalesce(u.usage, m.usage), class = u.class, tools = u.tools,
+       timestamp = coalesce(u.timestamp, m.timestamp), usage = coalesce(u.usage, m.usage),
+       prices = coalesce(${pricesBefore('u.prices')}, m.prices), class = u.class, tools = u.tools,
        text_head = coalesce(u.text_head, m.text_head), parts_head = coalesce(u.parts_head, m.parts_head),
        part_count = coalesce(u.part_count, m.part_count), parts_length = coalesce(u.parts_length, m.parts_length),
        updated_at = greatest(m.updated_at, u.updated_at), revision = u.revision
@@ -257,6 +337,7 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     alter table messages alter external_id set statistics 0;
     alter table messages alter facts set storage external;
     alter table messages alter facts set statistics 0;
+    create index messages_answers on messages (answer, trace_id, incarnation) where answer is not null;
     ${messageBlocksTable.create}
     alter table message_blocks alter body set storage external;
     alter table message_blocks alter body set statistics 0;`,
@@ -285,7 +366,8 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
       let row = updated.get(key)
       if (!row) {
         const heads = { textHead: undefined, partsHead: undefined, partCount: undefined, partsLength: undefined }
-        row = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], ...heads, updatedAt: 0, revision }
+        const begun = { traceId, ordinal: data.ordinal, fields: {}, class: '', tools: [], updatedAt: 0, revision }
+        row = { ...begun, ...heads, usedAt: undefined }
         updated.set(key, row)
       }
       update(row, event)
@@ -300,8 +382,9 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     TraceSummarised: 'ignored',
   },
   write: ({ added, restated, updated, retimed }, write) => {
+    // Messages that are added to a restated trace come after those that were restated.
+    if (restated.rows.length > 0) insertRestated(restated.rows, restated.blocks.all(), write)
     if (added.rows.length > 0) insert(added.rows, added.blocks.all(), write)
-    if (restated.rows.length > 0) insertRestated(restated.rows as Restated[], restated.blocks.all(), write)
     if (updated.size > 0) writeUpdates([...updated.values()], write)
     if (retimed.size > 0) writeTimes([...retimed], write)
   },

@@ -19,7 +19,7 @@ type ProviderField = Exclude<keyof typeof modelProvidersTable.columns, 'id'>
 type Fields = { [Field in ProviderField]?: unknown }
 type Row = { readonly providerId: string; readonly modelId: string; readonly model: Model | undefined }
 type PriceRow = Row & { readonly position: bigint }
-type PriceChange = { readonly position: bigint; readonly providerId: string }
+type PriceChange = { readonly position: bigint; readonly providerId: string; readonly appendId: string }
 
 /**
  * The changes of a batch: removed or replaced providers, added ones, changed fields of others, and models by provider and id.
@@ -55,10 +55,10 @@ const setFields = (changes: Changes, providerId: string, patch: readonly PatchOp
 
 /** Collects what an event sets in models, and what they cost from its position on. */
 const setModels = (changes: Changes, event: DecodedEvent<ModelsEvent>) => {
-  const { position, streamId: providerId } = event
+  const { position, streamId: providerId, appendId } = event
   const { replacesAll, models } = changedModels(event)
   const price = { position, providerId }
-  changes.priceChanges.push(price)
+  changes.priceChanges.push({ ...price, appendId })
   if (replacesAll) {
     clear(changes, providerId)
     changes.prices.push({ ...price, modelId: ALL_MODELS, model: undefined })
@@ -121,6 +121,7 @@ const writeSet = (id: string, fields: Fields, write: WriteStatement) => {
 const changedPrices = priceChangesTable.unnest<PriceChange>({
   position: ({ position }) => position,
   provider_id: ({ providerId }) => providerId,
+  append_id: ({ appendId }) => appendId,
 })
 const newPrices = modelPricesTable.unnest<PriceRow>({
   ...key,
@@ -135,6 +136,7 @@ export const models = projectionOf<ModelsEvent>()<Changes>({
   tables: `${modelProvidersTable.create}
     ${modelsTable.create}
     ${priceChangesTable.create}
+    create index price_changes_append on price_changes (append_id);
     ${modelPricesTable.create}`,
   rows: {
     model_providers: { models: 'id' },
@@ -163,8 +165,8 @@ export const models = projectionOf<ModelsEvent>()<Changes>({
     },
     ProviderRemoved: setModels,
   },
-  onSkipped: ({ priceChanges }, { stream, streamId: providerId, position }) => {
-    if (stream.startsWith('models-')) priceChanges.push({ position, providerId })
+  onSkipped: ({ priceChanges }, { stream, streamId: providerId, position, appendId }) => {
+    if (stream.startsWith('models-')) priceChanges.push({ position, providerId, appendId })
   },
   write: ({ cleared, added, set, models, priceChanges, prices }, write) => {
     if (priceChanges.length > 0) write('price-changes-insert', changedPrices.insert, changedPrices.values(priceChanges))

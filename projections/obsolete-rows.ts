@@ -54,7 +54,13 @@ const dueOf = (schema: string) => `
   )`
 
 /** The tables, in the order in which they are swept, with the column that holds most of a row. */
-const swept = { message_parts: 'body', message_blocks: 'body', messages: 'text_content' } as const
+const swept = {
+  message_parts: 'body',
+  message_blocks: 'body',
+  messages: 'text_content',
+  usage_tools: 'tool',
+  usage: 'model',
+} as const
 
 /**
  * Deletes a chunk of rows of deleted traces, limited in rows and bytes: the sizes of long values are known without reading them. No projection
@@ -85,7 +91,7 @@ const removeDone = (schema: string) => `
       .join(' ')}`
 
 /**
- * Deletes a chunk of obsolete rows, of all traces or of the one in `stream`: parts first, then messages, then the row in `obsolete_rows`. Returns
+ * Deletes a chunk of obsolete rows, of all traces or of the one in `stream`: parts first, then messages and their sums, then the row in `obsolete_rows`. Returns
  * whether it has deleted any. May be repeated, also by several processes at once.
  */
 export const sweepObsoleteRows = async (client: Client, schema: string, stream?: string): Promise<boolean> => {

@@ -3,33 +3,14 @@ import { MOST_AHEAD_MS } from '../base/time-ahead.ts'
 import type { Visibility } from '../contract/trace.ts'
 import { type RequiredName, type TextName, isRequired, textNames } from '../contract/trace-texts.ts'
 import type { IdentityType } from '../contract/user.ts'
+import { erasedFrom, listedFrom, rewritten } from './storage.ts'
 import { type RowOf, tableOf } from './table.ts'
+import type { copiedAnswersTable, usageTable, usageToolsTable } from './usage.ts'
 
 /**
  * The tables of the main group, with the types of their rows and the SQL that indexes and queries share.
  * Columns of type json have JSON text; free texts are JSON string literals, because PostgreSQL text can store neither NUL nor lone surrogates.
  */
-
-/*
- * Storage parameters that decide when a table is vacuumed. By default a fifth of its rows must be dead, which in a large table
- * is deleted content of months. Frequent vacuums are cheap: they skip pages without dead rows.
- */
-
-/** For tables from which whole traces are erased. Long values are in a TOAST table, which has parameters of its own. */
-export const erasedFrom = `
-  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000,
-  toast.autovacuum_vacuum_scale_factor = 0.01, toast.autovacuum_vacuum_threshold = 5000`
-
-/** For tables with a row for each trace or namespace that is updated often, though at any time only a few of them. */
-const rewritten = `
-  autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000`
-
-/**
- * For the order of lists: queries step over index entries of deleted rows. The first query to meet a dead entry marks it,
- * unless an older snapshot is open; only a vacuum with index cleanup removes entries, however few they are.
- */
-export const listedFrom = `
-  autovacuum_vacuum_scale_factor = 0.005, autovacuum_vacuum_threshold = 1000, vacuum_index_cleanup = on`
 
 export const usersTable = tableOf('users', { id: 'uuid primary key', display_name: 'json' })
 
@@ -231,6 +212,8 @@ export const countsTable = tableOf(
  * `block` is the revision of a row in `message_blocks`; in its body the heads of the original parts begin at `heads_at`, their texts
  * are from `parts_at` to `parts_end`. Parts that have changed since are in `message_parts`. `facts` is a line of
  * `src/server/trace/messages/facts.ts` for the original parts.
+ * A message with usage has in `prices` the position of the last change of the model registry before that was written, or 0. `answer` is the hash
+ * of the answer of a provider (`usage.ts`): only the first message of a trace with this answer has one, a later one counts nowhere.
  */
 export const messagesTable = tableOf(
   'messages',
@@ -261,6 +244,8 @@ export const messagesTable = tableOf(
     parts_at: 'int4 not null',
     parts_end: 'int4 not null',
     facts: 'text collate "C"',
+    prices: 'int8',
+    answer: 'int8',
   },
   { constraint: 'primary key (trace_id, incarnation, ordinal)', storage: erasedFrom },
 )
@@ -342,10 +327,14 @@ export const modelsTable = tableOf(
   { constraint: 'primary key (provider_id, model_id)' },
 )
 
-/** The events of the registry, by their position in the log. Rows are never deleted. */
+/**
+ * The events of the registry, by their position in the log. `append_id` names the event in copies of the log, too, where it has another position.
+ * Rows are never deleted.
+ */
 export const priceChangesTable = tableOf('price_changes', {
   position: 'int8 primary key',
   provider_id: 'text collate "C" not null',
+  append_id: 'text collate "C" not null',
 })
 
 /** Stands for all models of a provider that it had before. */
@@ -386,6 +375,9 @@ export type ReadTables = {
   message_blocks: RowOf<typeof messageBlocksTable>
   message_parts: RowOf<typeof messagePartsTable>
   obsolete_rows: RowOf<typeof obsoleteRowsTable>
+  usage: RowOf<typeof usageTable>
+  usage_tools: RowOf<typeof usageToolsTable>
+  copied_answers: RowOf<typeof copiedAnswersTable>
   model_providers: RowOf<typeof modelProvidersTable>
   models: RowOf<typeof modelsTable>
   price_changes: RowOf<typeof priceChangesTable>

@@ -1,4 +1,4 @@
-import { erasedFrom, listedFrom } from './main.ts'
+import { erasedFrom, listedFrom } from './storage.ts'
 import { tableOf } from './table.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type RowOf, tableOf } from './table.ts'
-import { erasedFrom } from './main.ts'
+import { erasedFrom } from './storage.ts'
 
 /** The type of the entry for all message events of a request. */
 export const MESSAGES_UPSERTED = 'MessagesUpserted'

@@ -19,7 +19,11 @@ type RestatedTrace = {
   readonly since: bigint
 }
 
-type PresentRow = MessageListRow & { class: RestatedEvent['data']['class']; tools: string }
+type PresentRow = MessageListRow & {
+  class: RestatedEvent['data']['class']
+  tools: string
+  priced: string | null
+}
 
 /** The most messages that are read at once, and the approximate number of characters that they may have together. */
 const MOST = 1_000
@@ -27,7 +31,8 @@ const CHUNK_SIZE = 512 * 1024
 
 // From the ordinal $3 on, as many as fit into a chunk, at least one.
 const presentStatement = `
-  select ${columns}, m.class, m.tools ${withParts} from (
+  select ${columns}, m.class, m.tools,
+    (select c.append_id from price_changes c where c.position = m.prices) as priced ${withParts} from (
     select m.*, sum(m.size) over (order by m.ordinal rows unbounded preceding) - m.size as before from (
       select m.*, (${sizeShown(true)})::int8 as size from messages m
       where m.trace_id = $1 and m.incarnation = $2 and m.ordinal >= $3 order by m.ordinal limit ${MOST}
@@ -57,6 +62,7 @@ const restatedOf = ({ namespaceId, since }: RestatedTrace, row: PresentRow): Res
     ...orAbsent('order', row.sequence),
     ...orAbsent('timestamp', row.timestamp),
     ...orAbsent('usage', row.usage === null ? null : (JSON.parse(row.usage) as Usage)),
+    ...orAbsent('priced', row.priced),
     class: row.class,
     tools: JSON.parse(row.tools) as string[],
     ...texts,

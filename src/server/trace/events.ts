@@ -124,6 +124,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     updatedAt: z.int(),
     /** The revision at which this restatement begins, as a name for it: in a copy of the log it may begin at a later one. */
     since: z.int(),
+    /** The append of the last event of the model registry before the usage was written: those prices count. Absent without one. */
+    priced: z.string().optional(),
   }),
   /** The present state of the trace; its messages are the restated ones before this event. Everything before `since` is erased. */
   event('HistoryErased', {

@@ -1,0 +1,293 @@
+import {
+  type DecodedEvent,
+  type ReadRows,
+  type Sender,
+  type WriteStatement,
+  projectionOf,
+} from '../src/eventstore/engine/projection.ts'
+import { int4s, int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
+import type { TraceEvent } from '../src/server/trace/events.ts'
+import {
+  answerOf,
+  copiedAnswersTable,
+  counts,
+  eachSum,
+  slotOf,
+  usageIn,
+  usageKey,
+  usageTable,
+  usageToolsKey,
+  usageToolsTable,
+} from '../src/tables/usage.ts'
+import { PRESENT_INCARNATION } from './support/sql.ts'
+
+/** A message of the present incarnation of a trace, or a restated one of the incarnation `since`. */
+type Key = {
+  readonly traceId: string
+  readonly ordinal: number
+  readonly since?: number
+  readonly namespaceId?: string
+}
+
+type Changes = {
+  readonly added: Map<string, Key>
+  readonly restated: Map<string, Key>
+  readonly updated: Map<string, Key>
+  /** Those updated messages whose usage has changed. */
+  readonly reused: Map<string, Key>
+  readonly deleted: Set<string>
+}
+
+const keyOf = ({ traceId, since, ordinal }: Key) => `${traceId}/${since ?? ''}/${ordinal}`
+const set = (keys: Map<string, Key>, key: Key) => void keys.set(keyOf(key), key)
+
+const forget = (changes: Changes, id: string) => {
+  for (const keys of [changes.added, changes.updated, changes.reused])
+    for (const [name, { traceId }] of keys) if (traceId === id) keys.delete(name)
+}
+
+const arraysOf = (keys: readonly Key[]) => [
+  uuids(keys.map(({ traceId }) => traceId)),
+  int4s(keys.map(({ ordinal }) => ordinal)),
+  int8s(keys.map(({ since }) => since)),
+  uuids(keys.map(({ namespaceId }) => namespaceId)),
+]
+
+/** SQL for the messages `m` with these keys, as they are in the table, and their namespaces. */
+const messagesWithKeys = `
+  unnest($1::uuid[], $2::int4[], $3::int8[], $4::uuid[]) u (trace_id, ordinal, since, namespace_id)
+  cross join lateral (
+    select r.* from messages r where r.trace_id = u.trace_id
+      and r.incarnation = coalesce(u.since, ${PRESENT_INCARNATION}) and r.ordinal = u.ordinal limit 1
+  ) m
+  cross join lateral (
+    select coalesce(u.namespace_id, (select t.namespace_id from traces t where t.id = u.trace_id)) as id
+  ) n`
+
+/** Adds what messages have used to the sums, or subtracts it. */
+const addUsage = (sign: '' | '-') => `
+  insert into usage (trace_id, incarnation, namespace_id, slot, model, prices, kinds, messages, ${eachSum((name) => name)})
+  select m.trace_id, m.incarnation, n.id, used.slot, used.model, used.prices, used.kinds, ${sign}count(*),
+    ${eachSum((name) => `${sign}sum(used.${name})`)}
+  from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')} group by 1, 2, 3, 4, 5, 6, 7
+  on conflict (${usageKey}) do update set messages = usage.messages + excluded.messages,
+    ${eachSum((name) => `${name} = usage.${name} + excluded.${name}`)}`
+
+const addTools = (sign: '' | '-') => `
+  insert into usage_tools (trace_id, incarnation, namespace_id, slot, tool, messages)
+  select m.trace_id, m.incarnation, n.id, ${slotOf('m')}, called.tool, ${sign}count(distinct m.ordinal)
+  from ${messagesWithKeys} cross join lateral (select e::text as tool from json_array_elements(m.tools) e) called
+  where ${counts('m')} group by 1, 2, 3, 4, 5
+  on conflict (${usageToolsKey}) do update set messages = usage_tools.messages + excluded.messages`
+
+const count = (sign: '' | '-', keys: readonly Key[], write: WriteStatement) => {
+  const name = sign === '' ? 'add' : 'subtract'
+  write(`usage-${name}`, addUsage(sign), arraysOf(keys))
+  write(`usage-tools-${name}`, addTools(sign), arraysOf(keys))
+}
+
+const tables = ['usage', 'usage_tools'] as const
+
+/** Removes the sums of which nothing is left: there are none for them in a read model that is built anew. */
+const removeEmpty = (ids: readonly string[], write: WriteStatement) => {
+  for (const table of tables)
+    write(
+      `${table}-remove`,
+      `delete from ${table} u where u.trace_id = any($1::uuid[]) and u.incarnation = ${PRESENT_INCARNATION} and u.messages = 0`,
+      [uuids(ids)],
+    )
+}
+
+/**
+ * Lists the answers of messages that another trace of their namespace has as well, in both traces. Rows that wait to be swept are of no trace;
+ * restated ones are of a trace that is not there yet when a read model is built anew.
+ */
+const noteCopies = (keys: readonly Key[], write: WriteStatement) =>
+  write(
+    'usage-copies',
+    `with own as materialized (
+       select n.id as namespace_id, m.answer, m.trace_id, m.ordinal, m.created_at from ${messagesWithKeys}
+       where m.answer is not null
+     ), others as materialized (
+       select own.namespace_id, own.answer, other.* from own cross join lateral (
+         select r.trace_id, r.ordinal, r.created_at from messages r
+         where r.answer = own.answer and r.trace_id <> own.trace_id
+           and r.incarnation >= coalesce((select o.before from obsolete_rows o where o.trace_id = r.trace_id), 0)
+         limit 1
+       ) other
+     )
+     insert into copied_answers (namespace_id, answer, trace_id, ordinal, created_at)
+     select * from others
+     union select own.* from own join others using (namespace_id, answer) order by 1, 2, 3
+     on conflict do nothing`,
+    arraysOf(keys),
+  )
+
+/** Removes the answers of traces from the list, and those that only one trace is left to have. */
+const removeCopies = (ids: readonly string[], write: WriteStatement) =>
+  write(
+    'usage-copies-remove',
+    `with gone as (
+       delete from copied_answers where trace_id = any($1::uuid[]) returning namespace_id, answer
+     )
+     delete from copied_answers c using (
+       select g.namespace_id, g.answer, min(left_over.trace_id::text)::uuid as trace_id
+       from (select distinct namespace_id, answer from gone) g cross join lateral (
+         select o.trace_id from copied_answers o
+         where o.namespace_id = g.namespace_id and o.answer = g.answer and o.trace_id <> all($1::uuid[]) limit 2
+       ) left_over
+       group by 1, 2 having count(*) = 1
+     ) single
+     where c.namespace_id = single.namespace_id and c.answer = single.answer and c.trace_id = single.trace_id`,
+    [uuids(ids)],
+  )
+
+/**
+ * Sets the answers of messages whose usage has changed. Returns the traces in which other messages may have to get or lose theirs: those are
+ * counted anew.
+ */
+const settleAnswers = async (keys: readonly Key[], read: ReadRows): Promise<string[]> => {
+  const rows = await read<{ trace_id: string }>(
+    'usage-settle',
+    `with changed as (
+       select m.trace_id, m.incarnation, m.ordinal, m.answer as old, a.answer as new
+       from ${messagesWithKeys} cross join lateral (select ${answerOf('n.id', 'm.usage')} as answer offset 0) a
+       where m.answer is distinct from a.answer
+     ), judged as materialized (
+       select c.*, count(*) over (partition by trace_id, new) as rivals, (
+         select min(r.ordinal) from messages r
+         where r.answer = c.new and r.trace_id = c.trace_id and r.incarnation = c.incarnation
+       ) as holder
+       from changed c
+     ), unsettled as (
+       select distinct trace_id from judged where old is not null or rivals > 1 or holder > ordinal
+     ), settled as (
+       update messages m set answer = j.new from judged j
+       where m.trace_id = j.trace_id and m.incarnation = j.incarnation and m.ordinal = j.ordinal
+         and j.holder is null and j.trace_id not in (select trace_id from unsettled)
+     )
+     select trace_id from unsettled`,
+    arraysOf(keys),
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** Sets the answers of all messages of traces, and removes the sums of these. Returns the messages, to be counted again. */
+const beginAnew = async (ids: readonly string[], { read, write }: Sender): Promise<Key[]> => {
+  for (const table of tables)
+    write(
+      `${table}-clear`,
+      `delete from ${table} u where u.trace_id = any($1::uuid[]) and u.incarnation = ${PRESENT_INCARNATION}`,
+      [uuids(ids)],
+    )
+  removeCopies(ids, write)
+  write(
+    'usage-answers',
+    `update messages m set answer = a.answer
+     from (
+       select r.trace_id, r.incarnation, r.ordinal, case when row_number() over (
+         partition by r.trace_id, r.usage ->> 'responseId' order by r.ordinal
+       ) = 1 then ${answerOf('t.namespace_id', 'r.usage')} end as answer
+       from traces t join messages r on r.trace_id = t.id and r.incarnation = t.incarnation
+       where t.id = any($1::uuid[]) and r.usage is not null
+     ) a
+     where m.trace_id = a.trace_id and m.incarnation = a.incarnation and m.ordinal = a.ordinal
+       and m.answer is distinct from a.answer`,
+    [uuids(ids)],
+  )
+  const rows = await read<{ trace_id: string; ordinal: number }>(
+    'usage-ordinals',
+    `select m.trace_id, m.ordinal from traces t join messages m on m.trace_id = t.id and m.incarnation = t.incarnation
+     where t.id = any($1::uuid[])`,
+    [uuids(ids)],
+  )
+  return rows.map(({ trace_id, ordinal }) => ({ traceId: trace_id, ordinal }))
+}
+
+/** Adds what the messages of the batch have used, as they are now in the table. */
+const addChanged = ({ added, restated, updated }: Changes, anew: readonly Key[], write: WriteStatement) => {
+  const keys = new Map([...added, ...restated, ...updated])
+  for (const key of anew) set(keys, key)
+  if (keys.size === 0) return
+  count('', [...keys.values()], write)
+  noteCopies([...keys.values()], write)
+  if (updated.size > 0) removeEmpty([...new Set([...updated.values()].map(({ traceId }) => traceId))], write)
+}
+
+const derive = (changes: Changes, sender: Sender): Promise<void> | undefined => {
+  const { reused } = changes
+  if (reused.size === 0) return void addChanged(changes, [], sender.write)
+  return settleAnswers([...reused.values()], sender.read).then(async (unsettled) => {
+    const anew = unsettled.length === 0 ? [] : await beginAnew(unsettled, sender)
+    addChanged(changes, anew, sender.write)
+  })
+}
+
+const keyIn = ({
+  streamId: traceId,
+  data: { ordinal },
+}: DecodedEvent<Extract<TraceEvent, { data: { ordinal: number } }>>) => ({
+  traceId,
+  ordinal,
+})
+
+/**
+ * What the messages of a trace have used, by quarters of an hour, and which answers of a provider several traces of a namespace have. Must
+ * come before `messages` in the list: what updated messages had used is subtracted as they were before the batch.
+ */
+export const usage = projectionOf<TraceEvent>()<Changes>({
+  name: 'usage',
+  tables: `${usageTable.create}
+    alter table usage alter model set statistics 0;
+    create unique index usage_key on usage (${usageKey});
+    ${usageToolsTable.create}
+    alter table usage_tools alter tool set statistics 0;
+    create unique index usage_tools_key on usage_tools (${usageToolsKey});
+    ${copiedAnswersTable.create}
+    create index copied_answers_of_trace on copied_answers (trace_id);`,
+  rows: { usage: { trace: 'trace_id' }, usage_tools: { trace: 'trace_id' }, copied_answers: { trace: 'trace_id' } },
+  beforeRemoval: { trace: (id, write) => removeCopies([id], write) },
+  indexes: `
+    create index usage_listed on usage (namespace_id, slot);
+    create index usage_tools_listed on usage_tools (namespace_id, slot);`,
+  start: () => ({
+    added: new Map(),
+    restated: new Map(),
+    updated: new Map(),
+    reused: new Map(),
+    deleted: new Set(),
+  }),
+  on: {
+    MessageAdded: ({ added }, event) => set(added, keyIn(event)),
+    MessageUpdated: ({ updated, reused }, event) => {
+      set(updated, keyIn(event))
+      if (event.data.patch.some(({ path }) => path === '/usage')) set(reused, keyIn(event))
+    },
+    MessageRestated: ({ restated }, event) => {
+      const { since, namespaceId } = event.data
+      set(restated, { ...keyIn(event), since, namespaceId })
+    },
+    // Its messages are those that were restated.
+    HistoryErased: (changes, { streamId: id, data: { since } }) => {
+      forget(changes, id)
+      for (const [name, key] of changes.restated) {
+        if (key.traceId !== id || key.since !== since) continue
+        changes.restated.delete(name)
+        set(changes.added, { traceId: id, ordinal: key.ordinal })
+      }
+    },
+    TraceDeleted: (changes, { streamId: id }) => {
+      forget(changes, id)
+      changes.deleted.add(id)
+    },
+    TraceCreated: 'ignored',
+    TraceUpdated: 'ignored',
+    MessagesCounted: 'ignored',
+    TraceSummarised: 'ignored',
+  },
+  write: ({ updated, deleted }, write) => {
+    if (deleted.size > 0) removeCopies([...deleted], write)
+    if (updated.size > 0) count('-', [...updated.values()], write)
+  },
+  derive,
+})

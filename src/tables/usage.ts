@@ -1,0 +1,131 @@
+import { erasedFrom, rewritten } from './storage.ts'
+import { tableOf } from './table.ts'
+
+/**
+ * What the messages of traces have used, by quarters of an hour. The rows of deleted traces are swept later, so a query has to compare the
+ * incarnation with that of the trace.
+ */
+
+/** The resolution of the sums: the days of every time zone are made of quarters of an hour. */
+export const QUARTER_MS = 900_000
+
+/** Times beyond this are no dates. */
+const MOST_MS = 8.64e15
+
+/** The tokens of a `Usage`, with the column for the sum of each. */
+export const tokenColumns = {
+  inputTokens: 'input',
+  outputTokens: 'output',
+  cacheReadTokens: 'cache_read',
+  cacheWriteTokens: 'cache_write',
+  reasoningTokens: 'reasoning',
+} as const
+
+type Tokens = keyof typeof tokenColumns
+
+const sums = [...Object.values(tokenColumns), 'cost'] as const
+
+/** The bits of `kinds`: which members the usage of the messages has, and whether input and caches together have more than `LONG_CONTEXT` tokens. */
+export const kindBits = {
+  inputTokens: 1,
+  outputTokens: 2,
+  cacheReadTokens: 4,
+  cacheWriteTokens: 8,
+  reasoningTokens: 16,
+  costUsd: 32,
+  isLong: 64,
+} as const satisfies Record<Tokens | 'costUsd' | 'isLong', number>
+
+/** Above so many tokens of input some models have other prices. */
+export const LONG_CONTEXT = 200_000
+
+const key = {
+  trace_id: 'uuid not null',
+  incarnation: 'int8 not null',
+  namespace_id: 'uuid not null',
+  slot: 'int8 not null',
+} as const
+
+/**
+ * How many messages of a trace count in a quarter of an hour, and the sums of what they have used. `slot` is the quarter, counted from 1970; `model` that
+ * of the messages, as a JSON literal, or empty where they have none; `prices` is that of the messages, 0 without usage.
+ */
+export const usageTable = tableOf(
+  'usage',
+  {
+    ...key,
+    model: 'text collate "C" not null',
+    prices: 'int8 not null',
+    kinds: 'int4 not null',
+    messages: 'int8 not null',
+    input: 'numeric not null',
+    output: 'numeric not null',
+    cache_read: 'numeric not null',
+    cache_write: 'numeric not null',
+    reasoning: 'numeric not null',
+    cost: 'numeric not null',
+  },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+
+/** How many messages of a trace that count have called a tool in a quarter of an hour; `tool` is a JSON literal. */
+export const usageToolsTable = tableOf(
+  'usage_tools',
+  { ...key, tool: 'text collate "C" not null', messages: 'int8 not null' },
+  { storage: `fillfactor = 70, ${rewritten}` },
+)
+
+/** The messages whose answer (`answerOf`) two or more traces of a namespace have. */
+export const copiedAnswersTable = tableOf(
+  'copied_answers',
+  {
+    namespace_id: 'uuid not null',
+    answer: 'int8 not null',
+    trace_id: 'uuid not null',
+    ordinal: 'int4 not null',
+    created_at: 'int8 not null',
+  },
+  { constraint: 'primary key (namespace_id, answer, trace_id)', storage: erasedFrom },
+)
+
+/** Texts of clients may be too long for an index, so it has a hash of them. */
+const hashOf = (text: string) => `hashtextextended(${text}, 0)`
+
+/** SQL for the keys by which sums are told apart, as in their unique indexes. */
+export const usageKey = `trace_id, incarnation, slot, ${hashOf('model')}, prices, kinds`
+export const usageToolsKey = `trace_id, incarnation, slot, ${hashOf('tool')}`
+
+/** SQL for the hash by which an answer of a provider is known in a namespace; null without a `responseId`. */
+export const answerOf = (namespaceId: string, usage: string): string =>
+  hashOf(`${namespaceId}::text || (${usage} ->> 'responseId')`)
+
+/** SQL for whether a message `m` counts. */
+export const counts = (m: string): string => `(${m}.answer is not null or ${m}.usage ->> 'responseId' is null)`
+
+/** SQL for the quarter of an hour of a message `m`: that of its timestamp, or of its arrival if it has none, or one that is no date. */
+export const slotOf = (m: string): string =>
+  `floor((case when abs(${m}.timestamp) <= ${MOST_MS} then ${m}.timestamp else ${m}.created_at end) / ${QUARTER_MS})::int8`
+
+const bit = (name: keyof typeof kindBits) => `(x."${name}" is not null)::int4 * ${kindBits[name]}`
+const tokens = Object.keys(tokenColumns) as Tokens[]
+const contextTokens = (['inputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const).map(
+  (name) => `coalesce(x."${name}", 0)`,
+)
+
+/**
+ * SQL for what a message `m` adds to the sums, as columns of `usage` but for the trace's. It looks into the usage: numbers, and a text without
+ * NUL and lone surrogates.
+ */
+export const usageIn = (m: string): string => `
+  cross join lateral (
+    select ${slotOf(m)} as slot, coalesce(${m}.model::text, '') as model, coalesce(${m}.prices, 0) as prices,
+      ${[...tokens, 'costUsd' as const].map(bit).join(' + ')}
+        + (${contextTokens.join(' + ')} > ${LONG_CONTEXT})::int4 * ${kindBits.isLong} as kinds,
+      ${tokens.map((name) => `coalesce(x."${name}", 0) as ${tokenColumns[name]}`).join(', ')},
+      coalesce(x."costUsd", 0) as cost
+    from json_to_record(coalesce(${m}.usage, '{}'))
+      as x (${[...tokens, 'costUsd'].map((name) => `"${name}" numeric`).join(', ')})
+  ) used`
+
+/** SQL for the columns of the sums, each as it is made of the same column of `from`. */
+export const eachSum = (sql: (column: (typeof sums)[number]) => string): string => sums.map(sql).join(', ')

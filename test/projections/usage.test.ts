@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { messages } from '../../projections/messages.ts'
+import { models as registry } from '../../projections/models.ts'
+import { obsoleteRows } from '../../projections/obsolete-rows.ts'
+import { sizes } from '../../projections/sizes.ts'
+import { traces } from '../../projections/traces.ts'
+import { usage } from '../../projections/usage.ts'
+import type { Usage } from '../../src/contract/usage.ts'
+import { traceId } from '../../src/base/ids.ts'
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
+import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
+
+const test = suite('what messages have used')
+const models = await openModels(registry, sizes, traces, usage, messages, obsoleteRows)
+test.after(() => models.close())
+
+const namespaceId = '00000000-0000-4000-8000-000000000001'
+const createdBy = '00000000-0000-4000-8000-00000000000a'
+const QUARTER = 900_000
+
+/** A message as it is after its events; `at` is when it came. */
+type Held = { model?: string; timestamp?: number; usage?: Usage; tools: string[]; at: number }
+
+/** What a step does to one of three traces; `message` is the ordinal of the message that an update changes, modulo their number. */
+type Step = {
+  readonly trace: number
+  readonly does: 'add' | 'update' | 'delete' | 'erase'
+  readonly message: number
+  readonly model: string | undefined
+  readonly quarter: number | undefined
+  readonly usage: Usage | undefined
+  readonly tools: string[]
+}
+
+const given = ({ model, quarter, usage }: Step) => ({
+  ...(model === undefined ? {} : { model }),
+  ...(quarter === undefined ? {} : { timestamp: NOON + quarter * QUARTER }),
+  ...(usage === undefined ? {} : { usage }),
+})
+
+const fixed = { role: 'assistant', class: 'agent_text', parts: [] } as const
+const trace = (externalId: string) => ({
+  externalId,
+  namespaceId,
+  createdBy,
+  agentId: 'a',
+  visibility: 'private' as const,
+})
+
+/** The events of steps, and what the messages of the three traces are after them, by their external ids. */
+const history = (steps: readonly Step[]) => {
+  const events: StreamEvent[] = []
+  const held = new Map<string, Held[]>()
+  const append = (externalId: string, event: TraceEvent) => {
+    const at = NOON + events.length * 1_000
+    events.push({ stream: `trace-${traceId(namespaceId, externalId)}`, event, at })
+    return at
+  }
+  const revisionOf = (externalId: string) =>
+    events.filter(({ stream }) => stream === `trace-${traceId(namespaceId, externalId)}`).length
+
+  const doStep = (step: Step) => {
+    const externalId = `t${step.trace}`
+    const present = held.get(externalId)
+    if (step.does === 'delete') {
+      if (!present) return
+      held.delete(externalId)
+      const data = { externalId, namespaceId, createdBy, createdAt: 0, messageCount: present.length, earlier: [] }
+      append(externalId, { type: 'TraceDeleted', data })
+      return
+    }
+    if (step.does === 'erase') {
+      if (present) erase(externalId, present)
+      return
+    }
+    if (step.does === 'update' && present && present.length > 0) {
+      const ordinal = step.message % present.length
+      const message = present[ordinal]!
+      const fields = given(step)
+      const patch = Object.entries(fields).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }) as const)
+      Object.assign(message, fields, { tools: step.tools })
+      const data = { externalId: `m${ordinal}`, ordinal, class: 'agent_text', tools: step.tools, patch } as const
+      append(externalId, { type: 'MessageUpdated', data })
+      return
+    }
+    if (!present) append(externalId, { type: 'TraceCreated', data: trace(externalId) })
+    const all = present ?? []
+    held.set(externalId, all)
+    const data = { ...fixed, externalId: `m${all.length}`, ordinal: all.length, tools: step.tools, ...given(step) }
+    const at = append(externalId, { type: 'MessageAdded', data })
+    all.push({ ...given(step), tools: step.tools, at })
+  }
+
+  const erase = (externalId: string, present: readonly Held[]) => {
+    const since = revisionOf(externalId)
+    for (const [ordinal, { at, ...message }] of present.entries()) {
+      const times = { createdAt: at, updatedAt: at, since }
+      const data = { ...fixed, externalId: `m${ordinal}`, namespaceId, ordinal, ...message, ...times }
+      append(externalId, { type: 'MessageRestated', data })
+    }
+    const totals = { messageCount: present.length, messageTypeCounts: noTypes, toolTypeCounts: {} }
+    const data = { ...trace(externalId), createdAt: NOON, updatedAt: NOON, ...totals, ...noPast, since }
+    append(externalId, { type: 'HistoryErased', data })
+  }
+
+  for (const step of steps) doStep(step)
+  return { events, held }
+}
+
+const noTypes = { user_message: 0, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 }
+const noPast = { runs: [], bytes: 0, erased: 1, past: [], earlier: [] }
+
+const columns = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cache_read: 'cacheReadTokens',
+  cache_write: 'cacheWriteTokens',
+  reasoning: 'reasoningTokens',
+  cost: 'costUsd',
+} as const
+
+/** What counts of the messages of each trace, computed one message after the other. */
+const expected = (held: ReadonlyMap<string, readonly Held[]>) => {
+  const sums = new Map<string, Record<string, number>>()
+  const tools = new Map<string, number>()
+  for (const [externalId, all] of held) {
+    const answers = new Set<string>()
+    for (const { model, timestamp, usage = {}, tools: called, at } of all) {
+      const { responseId } = usage
+      if (responseId !== undefined && answers.has(responseId)) continue
+      if (responseId !== undefined) answers.add(responseId)
+      const slot = Math.floor((timestamp ?? at) / QUARTER)
+      const key = `${externalId} ${slot} ${model ?? ''}`
+      const sum = sums.get(key) ?? { messages: 0 }
+      sum.messages! += 1
+      for (const [column, name] of Object.entries(columns))
+        if (usage[name] !== undefined) sum[column] = (sum[column] ?? 0) + usage[name]
+      sums.set(key, sum)
+      for (const tool of new Set(called))
+        tools.set(`${externalId} ${slot} ${tool}`, (tools.get(`${externalId} ${slot} ${tool}`) ?? 0) + 1)
+    }
+  }
+  return { sums: sorted(sums), tools: sorted(tools), copies: copiesIn(held) }
+}
+
+const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** For each answer that several traces have, the first message with it in each. */
+const copiesIn = (held: ReadonlyMap<string, readonly Held[]>) => {
+  const holders = new Map<string, string[]>()
+  for (const [externalId, all] of held) {
+    const firsts = new Map<string, number>()
+    for (const [ordinal, { usage }] of all.entries())
+      if (usage?.responseId !== undefined && !firsts.has(usage.responseId)) firsts.set(usage.responseId, ordinal)
+    for (const [answer, ordinal] of firsts)
+      holders.set(answer, [...(holders.get(answer) ?? []), `${externalId} ${ordinal}`])
+  }
+  return [...holders.values()]
+    .filter(({ length }) => length > 1)
+    .flat()
+    .sort()
+}
+
+const bits = { input: 1, output: 2, cache_read: 4, cache_write: 8, reasoning: 16, cost: 32 } as const
+
+type SumRow = Record<string, string> & { kinds: number; external_id: string; model: string }
+
+/** The same from the tables. */
+const shown = async ({ rows }: Model) => {
+  const present = 'join traces t on t.id = u.trace_id and t.incarnation = u.incarnation'
+  const sums = new Map<string, Record<string, number>>()
+  for (const row of await rows<SumRow>(`select u.*, t.external_id from usage u ${present}`)) {
+    const key = `${row.external_id} ${row.slot} ${row.model === '' ? '' : JSON.parse(row.model)}`
+    const sum = sums.get(key) ?? { messages: 0 }
+    sum.messages! += Number(row.messages)
+    for (const [column, bit] of Object.entries(bits))
+      if (row.kinds & bit) sum[column] = (sum[column] ?? 0) + Number(row[column])
+    sums.set(key, sum)
+  }
+  const tools = new Map<string, number>()
+  for (const row of await rows<SumRow>(`select u.*, t.external_id from usage_tools u ${present}`))
+    tools.set(`${row.external_id} ${row.slot} ${JSON.parse(row.tool!)}`, Number(row.messages))
+  const copies = await rows<{ copy: string }>(
+    `select t.external_id || ' ' || c.ordinal as copy from copied_answers c join traces t on t.id = c.trace_id order by 1`,
+  )
+  return { sums: sorted(sums), tools: sorted(tools), copies: copies.map(({ copy }) => copy) }
+}
+
+const usages: fc.Arbitrary<Usage> = fc.oneof(
+  fc.record({ inputTokens: fc.nat(9), responseId: fc.constantFrom('r1', 'r2', 'r3') }),
+  fc.record({ outputTokens: fc.nat(9), costUsd: fc.constantFrom(0.25, 0.5) }),
+  fc.record(
+    {
+      inputTokens: fc.nat(300_000),
+      cacheReadTokens: fc.nat(9),
+      reasoningTokens: fc.nat(9),
+      responseId: fc.constantFrom('r1', 'r4'),
+    },
+    { requiredKeys: ['responseId'] },
+  ),
+)
+
+const steps = fc.array(
+  fc.record<Step>({
+    trace: fc.nat(2),
+    does: fc.constantFrom('add', 'add', 'add', 'update', 'update', 'delete', 'erase'),
+    message: fc.nat(5),
+    model: fc.option(fc.constantFrom('m', 'n'), { nil: undefined }),
+    quarter: fc.option(fc.integer({ min: -2, max: 2 }), { nil: undefined }),
+    usage: fc.option(usages, { nil: undefined }),
+    tools: fc.constantFrom([], ['bash'], ['bash', 'edit', 'bash']),
+  }),
+  { minLength: 1, maxLength: 25 },
+)
+
+test('adds up what counts, for any batches of events, whatever happens to the traces', async () => {
+  const property = fc.asyncProperty(
+    steps,
+    fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1 }),
+    async (steps, cuts) => {
+      const { events: written, held } = history(steps)
+      const events = decodedEvents(written)
+      const model = await models.model()
+      for (let at = 0, i = 0; at < events.length; i++) {
+        const size = cuts[i % cuts.length]!
+        await model.apply(events.slice(at, at + size))
+        at += size
+      }
+      const one = await models.model()
+      for (const event of events) await one.apply([event])
+      try {
+        assert.equal(await shown(model), expected(held))
+        assert.equal(await shown(one), expected(held))
+      } finally {
+        await model.close()
+        await one.close()
+      }
+    },
+  )
+  await fc.assert(property, { numRuns: 60 })
+})
+
+/** The events that an erasure leaves: none before a deletion or an erased past, which themselves go with the next one. */
+const afterErasure = (events: readonly DecodedEvent[]): DecodedEvent[] => {
+  const begins = new Map<string, bigint>()
+  for (const event of events) {
+    if (event.type === 'TraceDeleted') begins.set(event.stream, event.revision)
+    if (event.type === 'HistoryErased') begins.set(event.stream, BigInt((event.data as { since: number }).since))
+  }
+  return events.filter(({ stream, revision }) => revision >= (begins.get(stream) ?? 0n))
+}
+
+const rowsOf = async ({ rows }: Model) => {
+  const present = 'join traces t on t.id = u.trace_id and t.incarnation = u.incarnation'
+  return [
+    await rows(`select u::text from usage u ${present} order by 1`),
+    await rows(`select u::text from usage_tools u ${present} order by 1`),
+    await rows('select c::text from copied_answers c order by 1'),
+  ]
+}
+
+test('is the same when it is built anew from what an erasure has left of the log', async () => {
+  const property = fc.asyncProperty(steps, async (steps) => {
+    const events = decodedEvents(history(steps).events)
+    const [live, anew] = [await models.model(), await models.model()]
+    for (const event of events) await live.apply([event])
+    await anew.apply(afterErasure(events))
+    try {
+      assert.equal(await rowsOf(anew), await rowsOf(live))
+    } finally {
+      await live.close()
+      await anew.close()
+    }
+  })
+  await fc.assert(property, { numRuns: 60 })
+})
+
+test.run()

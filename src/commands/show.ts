@@ -81,6 +81,8 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     toolTypeCounts: [],
     shape: [],
     childCount: [],
+    usage: [],
+    cost: [],
   } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
   return Object.values(facts).flat()
 }

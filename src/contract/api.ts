@@ -6,6 +6,7 @@ import { mcp } from './mcp.ts'
 import { members } from './members.ts'
 import { messages } from './messages.ts'
 import { models } from './models.ts'
+import { namespaceUsage } from './namespace-usage.ts'
 import { namespaces } from './namespaces.ts'
 import { operations } from './operations.ts'
 import { audit } from './proof.ts'
@@ -22,6 +23,7 @@ export const api = {
   ...signIns,
   ...users,
   ...namespaces,
+  ...namespaceUsage,
   ...members,
   ...invites,
   ...traces,

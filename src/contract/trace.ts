@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PlainNumber, count, id, text, time } from './fields.ts'
 import { Key } from './parameters.ts'
+import { Cost, UsageSums } from './usage.ts'
 import { detailNames, givenTexts, listedNames, shownTexts } from './trace-texts.ts'
 
 /** A trace, in requests and in answers. */
@@ -100,6 +101,8 @@ export const ListedTrace = z.object({
     'The number of its sub-agents that you may read, at most 100; only in lists without sub-agents (`children=false`)',
   ).optional(),
   shape: SessionShape.optional(),
+  usage: UsageSums.optional(),
+  cost: Cost.optional(),
 })
 export type ListedTrace = z.infer<typeof ListedTrace>
 

@@ -66,3 +66,50 @@ export const normalUsage = (usage: Usage): Usage =>
   Object.fromEntries(
     names.flatMap((name) => (usage[name] === undefined ? [] : [[name, isNegativeZero(usage[name]) ? 0 : usage[name]]])),
   )
+
+const sumOf = (name: Exclude<Name, 'responseId'>, description: string) =>
+  z
+    .number()
+    .meta({ minimum: 0, description: `${description}; absent if no message has \`${name}\`` })
+    .optional()
+
+/** What several messages have used together. */
+export const UsageSums = z
+  .object({
+    inputTokens: sumOf('inputTokens', 'Tokens of the input that were not in a cache'),
+    outputTokens: sumOf('outputTokens', 'Tokens of the output, with those of thinking'),
+    cacheReadTokens: sumOf('cacheReadTokens', 'Tokens of the input that were read from a cache'),
+    cacheWriteTokens: sumOf('cacheWriteTokens', 'Tokens of the input that were written to a cache'),
+    reasoningTokens: sumOf('reasoningTokens', 'How many of `outputTokens` were thinking'),
+    costUsd: sumOf('costUsd', 'What the messages that say so have cost, in US dollars'),
+  })
+  .meta({
+    id: 'UsageSums',
+    description:
+      'The sums of what messages have used. Of several messages with one `responseId` the first counts. Unknown sums are absent',
+    examples: [{ inputTokens: 1_200, outputTokens: 350, cacheReadTokens: 40_000 }],
+  })
+export type UsageSums = z.infer<typeof UsageSums>
+
+/** The most models that `unpriced` names. */
+export const MOST_UNPRICED = 20
+
+export const Cost = z
+  .object({
+    usd: z.number().meta({ minimum: 0, description: 'US dollars, rounded to 9 decimals', examples: [0.8412] }),
+    of: z.enum(['reported', 'prices', 'mixed']).meta({
+      description:
+        '`reported`: what the agents have recorded; `prices`: at the list prices of the model registry when each message came, which ' +
+        'need not be what a subscription costs; `mixed`: both',
+    }),
+    unpriced: z
+      .array(z.string())
+      .max(MOST_UNPRICED)
+      .meta({
+        description: 'Models whose price is not known, so that their tokens are not in `usd`',
+        examples: [['my-model']],
+      })
+      .optional(),
+  })
+  .meta({ id: 'Cost', description: 'What messages have cost. Absent where nothing is known' })
+export type Cost = z.infer<typeof Cost>

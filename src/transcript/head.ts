@@ -64,6 +64,8 @@ const names = {
   toolTypeCounts: undefined,
   shape: undefined,
   childCount: undefined,
+  usage: undefined,
+  cost: undefined,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
 
 /** The title of a trace: its own, otherwise the one that the service has made, otherwise its id. */

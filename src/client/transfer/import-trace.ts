@@ -64,6 +64,8 @@ const isSent = {
   ai_summary: false,
   summaryMessageCount: false,
   childCount: false,
+  usage: false,
+  cost: false,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: Name extends keyof TraceUpsert ? boolean : false }
 
 /** The fields to send: also those that a newer version has written, which only the service may know. */

@@ -14,7 +14,7 @@ import { locateToRead } from '../trace/locate.ts'
 import { chunkSizeOf, messageChunks } from '../trace/messages/chunks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import { momentOf } from '../trace/moment.ts'
 import { type StoredDetail, traceDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
@@ -47,7 +47,12 @@ type Services = Pick<TraceServices, 'reads' | 'models'>
 const MOST_TRIES = 5
 
 /** The trace as it is now, and its messages, all of one revision, for a user that may read them. */
-const presentSource = ({ reads, models }: Services, first: StoredDetail, userId: string | undefined): PresentSource => {
+const presentSource = async (
+  { reads, models }: Services,
+  first: StoredDetail,
+  userId: string | undefined,
+): Promise<PresentSource> => {
+  const known = await models.known()
   const { id, incarnation } = first
   let trace = first
   const listing = () => messageChunks(reads, { id, incarnation, bytes: trace.bytes }, { includeParts: true, userId })
@@ -73,7 +78,7 @@ const presentSource = ({ reads, models }: Services, first: StoredDetail, userId:
   return {
     chunkSize: chunkSizeOf(first),
     chunks,
-    trace: () => detailText(rowWithModelName(models, trace)),
+    trace: () => detailText(shownRow(known, trace)),
     present: () => trace,
     messageText,
   }
@@ -190,7 +195,7 @@ export const exportRoute = (app: FastifyInstance, services: ExportServices): voi
       return checked
     }
     const readers = { reader, check }
-    const source = presentSource({ reads, models }, trace, caller?.userId)
+    const source = await presentSource({ reads, models }, trace, caller?.userId)
     if (format === 'json' || trace.visibility !== 'public') return send(reply, format, source, readers)
     const kept = publicFiles.get(versionOf(source, format))
     if (kept) return sendKept(reply, format, source.trace(), kept, readers)

@@ -9,7 +9,7 @@ import {
   type FeedSources,
   feedRows,
   feedTexts,
-  toEntry,
+  toEntries,
 } from './queries.ts'
 
 /** The first page of a feed. */
@@ -67,7 +67,7 @@ export const firstPages = (services: FeedServices) => {
     const key = keyOf(list, limit)
     const read = async () => {
       const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
-      const entries = rows.map((row) => toEntry(row, services))
+      const entries = await toEntries(rows, services)
       const topics = topicsOf(list, rows)
       const page = { entries, topics, ...(source === 'public' ? wholeAnswer(entries, limit) : {}) }
       return { value: page, topics, position: rows[0]?.position ?? -1n }

@@ -4,8 +4,8 @@ import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
 import { type JsonText, type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { arrayTexts, jsonArray } from '../http/reply.ts'
-import type { ModelRegistry } from '../models/registry.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import type { KnownModels, ModelRegistry } from '../models/registry.ts'
+import { type ShownRow, shownRow } from '../trace/model-names.ts'
 import type { After } from '../trace/queries.ts'
 import { NEWEST_FIRST, cursorAfter, summaryColumns, summaryTables, summarySize } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
@@ -115,15 +115,20 @@ const namespaceText = ({ namespace_id, slug, namespace_name }: FeedRow) =>
 const authorText = ({ author_id, author_name }: FeedRow) =>
   author_id && jsonText<NonNullable<FeedTrace['author']>>({ id: `"${author_id}"`, displayName: author_name })
 
-const entryText = (row: FeedRow): JsonText<FeedTrace> =>
+const entryText = (row: ShownRow<FeedRow>): JsonText<FeedTrace> =>
   jsonText({ ...listedMembers(row), namespace: namespaceText(row), author: authorText(row) })
 
-/** The entry of a row. A trace in quarantine keeps its place in the list, but is not shown. */
-export const toEntry = (row: FeedRow, { reads, models }: FeedSources): FeedEntry => {
+const toEntry = (row: FeedRow, reads: FeedSources['reads'], models: KnownModels): FeedEntry => {
   const { created_at, id, size } = row
   const isShown = reads.isNotQuarantined(`trace-${id}`, `namespace-${row.namespace_id}`)
-  const text = isShown ? entryText(rowWithModelName(models, row)) : ''
+  const text = isShown ? entryText(shownRow(models, row)) : ''
   return { created_at, id, text, bytes: Math.max(size, Buffer.byteLength(text)) }
+}
+
+/** The entries of rows. A trace in quarantine keeps its place in the list, but is not shown. */
+export const toEntries = async (rows: readonly FeedRow[], { reads, models }: FeedSources): Promise<FeedEntry[]> => {
+  const known = await models.known()
+  return rows.map((row) => toEntry(row, reads, known))
 }
 
 const isNewer = (a: FeedEntry, b: FeedEntry) =>

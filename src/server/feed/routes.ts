@@ -6,7 +6,7 @@ import { JSON_TYPE } from '../http/reply.ts'
 import { route } from '../http/route.ts'
 import { type FeedServices, firstPages } from './first-pages.ts'
 import { type After, afterOf } from '../trace/queries.ts'
-import { type FeedSource, feedRows, feedTexts, mergeEntries, rootRows, toEntry } from './queries.ts'
+import { type FeedSource, feedRows, feedTexts, mergeEntries, rootRows, toEntries } from './queries.ts'
 
 /** The route of the feed. First pages are cached: the public one, and one for each namespace. A caller gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
@@ -21,7 +21,7 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
 
   const laterPage = async (namespaceId: string | undefined, limit: number, after: After) => {
     const source: FeedSource = namespaceId === undefined ? 'public' : { namespaceId, withPublic: true }
-    return (await feedRows(reads, { source, limit: limit + 1, after })).map((row) => toEntry(row, service))
+    return toEntries(await feedRows(reads, { source, limit: limit + 1, after }), service)
   }
 
   const pageFor = async (caller: Caller | undefined, limit: number, after: After | undefined) => {
@@ -33,11 +33,7 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
   const rootsFor = async (caller: Caller | undefined, limit: number, after: After | undefined) => {
     const reader = caller?.namespace && { userId: caller.userId, namespaceId: caller.namespace.id }
     const rows = await rootRows(reads, { reader, limit: limit + 1, after })
-    return feedTexts(
-      rows.map((row) => toEntry(row, service)),
-      limit,
-      caller !== undefined,
-    )
+    return feedTexts(await toEntries(rows, service), limit, caller !== undefined)
   }
 
   route(app, feed, 'GET /v1/feed', ({ caller, query }, reply) => {

@@ -2,7 +2,7 @@ import type { FeedTrace } from '../../contract/feed.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
 import { authoredIds, cursorAfterTrace, orderValues, orderedIds, listPlaceOf, shownOrder } from '../trace/lists.ts'
-import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntry } from './queries.ts'
+import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntries } from './queries.ts'
 
 /** A page of a list, and the cursor of the next one if there is one. */
 export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor: string | undefined }
@@ -45,7 +45,7 @@ export const sessionsOfNamespace = async (
     limit + 1,
     ...(which.kind === 'public' ? [] : [which.member]),
   ])
-  const entries = rows.map((row) => toEntry(row, services))
+  const entries = await toEntries(rows, services)
   const count = fitting(
     entries.map(({ bytes }) => bytes),
     limit,

@@ -167,7 +167,7 @@ export const pastTrace = async (
     : await folded(services, moment, { counts: countsOf(of('counts')), client: clientsOf(namespace_id) })
   if (wasMuch) memo.trace.set(own)
   const updatedAt = Math.max(own.updatedAt, Number(of('last')?.at ?? 0n))
-  const trace = traceWithModelName(models, { ...own, updatedAt })
+  const trace = traceWithModelName(await models.known(), { ...own, updatedAt })
   const adds = of('new')?.adds
   const messageCount = adds ? messagesAfter(adds) : own.counts.messageCount
   return { ...moment, trace, messageCount, slug: slug ?? '' }

@@ -16,7 +16,7 @@ import { newMessagePage } from '../trace/messages/page.ts'
 import { keysBefore, windowOf } from '../trace/messages/places.ts'
 import { ALL_MESSAGES, type MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
 import { MOST_KEPT } from '../../transcript/changes.ts'
@@ -80,7 +80,7 @@ export const sessionsOfCaller = (
 
   const get: Sessions['get'] = async (name) => {
     const { trace } = await locate(name)
-    const shown = JSON.parse(detailText(rowWithModelName(models, trace))) as TraceDetail
+    const shown = JSON.parse(detailText(shownRow(await models.known(), trace))) as TraceDetail
     return { trace: shown, slug: shown.namespace.slug, author: nameOf(await userById(reads, trace.created_by)) }
   }
 

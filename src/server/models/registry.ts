@@ -12,6 +12,13 @@ import { priceChanges } from './queries.ts'
 /** A model of the registry that an agent has named: its normalized id and its name. */
 type ResolvedModel = { readonly model: string; readonly modelName: string }
 
+/** What the registry knows of models that are named as agents do. */
+export type KnownModels = {
+  /** Undefined for an unknown model. */
+  readonly find: (spelling: string) => ResolvedModel | undefined
+  readonly priceAt: Prices['at']
+}
+
 const MAX_CACHED = 2_000
 /** Longer spellings are not cached. */
 const MAX_CACHED_LENGTH = 200
@@ -60,15 +67,11 @@ export const newModelRegistry = (
   /** Finds the model that an agent names so; undefined for an unknown model. Waits for the first load. @throws Unavailable */
   const resolve = async (spelling: string) => find(history ?? (await loaded()), spelling)
 
-  /** Like `resolve`, without waiting. While the models are not loaded, it starts to load them and returns undefined. */
-  const peek = (spelling: string) => {
-    if (history) return find(history, spelling)
-    void loaded().catch(() => {}) // others log that the read models cannot be queried
-    return undefined
+  /** The models that are known now. Waits for the first load. @throws Unavailable */
+  const known = async (): Promise<KnownModels> => {
+    const present = history ?? (await loaded())
+    return { find: (spelling) => find(present, spelling), priceAt: present.at }
   }
-
-  /** What models cost at positions of the log, up to the last event that was observed. Waits for the first load. @throws Unavailable */
-  const prices = async (): Promise<Prices> => history ?? loaded()
 
   const find = (history: PriceHistory, spelling: string) => {
     if (cache.has(spelling)) return cache.get(spelling)
@@ -96,7 +99,7 @@ export const newModelRegistry = (
     clearCache()
   }
 
-  return { resolve, peek, prices, observe, clear }
+  return { resolve, known, observe, clear }
 }
 
 export type ModelRegistry = ReturnType<typeof newModelRegistry>

@@ -10,7 +10,7 @@ import { PAGE_BYTES } from '../http/list-page.ts'
 import { areAllIds, idsWithExternalId } from '../trace/external-ids.ts'
 import { changedMessages } from '../trace/messages/changed.ts'
 import { type MessagesToRead, messageChunks } from '../trace/messages/chunks.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import type { TraceName } from '../trace/locate.ts'
 import { assertMayRead } from '../trace/policy.ts'
 import { type StoredDetail, userRoleOf, resolveTrace, traceDetail } from '../trace/queries.ts'
@@ -66,7 +66,7 @@ export const trace = queryKind('traces:get', (services, { externalId, namespace 
   ask: async () => {
     const { trace, rest } = await found(services, { externalId, namespace }, token)
     if (!trace) return { value: NOTHING, ...rest }
-    const members = detailMembers(rowWithModelName(services.models, trace))
+    const members = detailMembers(shownRow(await services.models.known(), trace))
     return { value: jsonText<TraceValue>({ ...members, revision: String(trace.revision) }), ...rest }
   },
 }))

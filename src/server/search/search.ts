@@ -9,7 +9,7 @@ import {
   type SearchResult,
 } from '../../contract/search.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
-import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntry } from '../feed/queries.ts'
+import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntries } from '../feed/queries.ts'
 import type { Caller } from '../http/caller.ts'
 import { uuids } from '../../eventstore/postgres/arrays.ts'
 import type { TraceRow } from '../trace/tokens/stored-rows.ts'
@@ -93,11 +93,9 @@ const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${
 /** The traces as lists show them, by id, without those that lists leave out. */
 const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly string[]) => {
   const found = ids.length === 0 ? [] : await readRows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
+  const entries = await toEntries(found, services)
   return new Map(
-    found.flatMap((row) => {
-      const { id, text } = toEntry(row, services)
-      return text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const]
-    }),
+    entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])),
   )
 }
 

@@ -11,6 +11,7 @@ import { timelineRoutes } from '../history/timeline-routes.ts'
 import { inviteRoutes } from '../namespace/invite-routes.ts'
 import { mcpRoute } from '../mcp/route.ts'
 import { modelRoutes } from '../models/routes.ts'
+import { usageRoute } from '../usage/route.ts'
 import { memberRoutes } from '../namespace/member-routes.ts'
 import { namespaceRoutes } from '../namespace/routes.ts'
 import { eventProofRoutes } from '../proof/event-routes.ts'
@@ -180,6 +181,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       userRoutes,
       namespaceRoutes,
       memberRoutes,
+      usageRoute,
       inviteRoutes,
       avatarRoutes,
       browserRoutes,

@@ -10,7 +10,7 @@ import type { Chunks, Reader } from '../http/long-list.ts'
 import { route } from '../http/route.ts'
 import { uuids } from '../../eventstore/postgres/arrays.ts'
 import { cursorAfterTrace, listedColumns, listName, listPlaceOf, listTraces, orderedIds, orderValues } from './lists.ts'
-import { rowWithModelName } from './model-names.ts'
+import { shownRow } from './model-names.ts'
 import { CHUNK_SIZE, ROW_CHARACTERS, namespaceChunk, namespaceChunks } from './namespace-chunks.ts'
 import { summarySize, summaryTables } from './queries.ts'
 import { checkRight } from './right-to-read.ts'
@@ -127,13 +127,13 @@ export const namespaceTracesRoute = (app: FastifyInstance, service: TraceService
     if (!('chunks' in list))
       return pageTexts(service, list, { limit: list.length, cursorOf: (row) => cursorAfterTrace(asked.sort, row) })
     const reader = { caller, namespaceId, traceId: undefined, isMember: true }
+    const known = await models.known()
     return longLists.send(reply, {
       ...list,
       reader,
       check: () => checkRight(reads, reader),
       before: '{"ok":true,"data":{"traces":[',
-      toText: (row) =>
-        reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : undefined,
+      toText: (row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(shownRow(known, row)) : undefined),
       after: () => ']}}',
     })
   }

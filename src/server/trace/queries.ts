@@ -9,7 +9,9 @@ import { idOfSlug } from '../namespace/queries.ts'
 import type { Visibility } from '../../contract/trace.ts'
 import { listedNames } from '../../contract/trace-texts.ts'
 import type { UserRole } from './policy.ts'
-import type { DetailRow, TimesAndShape } from './views.ts'
+import type { KnownModels } from '../models/registry.ts'
+import { usageTexts, usedByTrace } from '../usage/sums.ts'
+import type { DetailRow, OfMessages } from './views.ts'
 
 /** The one trace that an externalId names for a caller, with the caller's role in its namespace. */
 export type ResolvedTrace = {
@@ -110,21 +112,23 @@ export const userRoleOf = (caller: Caller | undefined, resolved: { role: Role | 
 export type StoredDetail = DetailRow & { bytes: bigint; incarnation: bigint; erased: bigint | null; revision: bigint }
 
 export const detailStatement = `
-  select t.*, c.message_count, c.message_types, c.tool_types, c.shape, n.slug
+  select t.*, c.message_count, c.message_types, c.tool_types, c.shape, ${usedByTrace} as used, n.slug
   from traces t left join counts c on c.trace_id = t.id left join namespaces n on n.id = t.namespace_id where t.id = $1`
 
 export const traceDetail = async (reads: TraceReads, id: string): Promise<StoredDetail | undefined> =>
   (await reads.rows<StoredDetail & Row>('trace-detail', detailStatement, [id]))[0]
 
 const ofMessagesStatement = `
-  select t.started_at, t.ended_at, c.shape from traces t left join counts c on c.trace_id = t.id where t.id = $1`
+  select t.started_at, t.ended_at, t.model, c.shape, ${usedByTrace} as used from traces t left join counts c on c.trace_id = t.id where t.id = $1`
 
-type OfMessagesRow = Pick<ReadTables['traces'], 'started_at' | 'ended_at'> & Pick<ReadTables['counts'], 'shape'>
+type OfMessagesRow = Pick<ReadTables['traces'], 'started_at' | 'ended_at' | 'model'> &
+  Pick<ReadTables['counts'], 'shape'> & { used: string | null }
 
-/** When a trace began and ended, and its shape: answers show these, but the state for decisions does not have them. */
-export const timesAndShapeOf = async (reads: TraceReads, id: string): Promise<TimesAndShape> => {
+/** What answers show of the messages of a trace, which the state for decisions does not have. */
+export const ofMessages = async (reads: TraceReads, id: string, models: KnownModels): Promise<OfMessages> => {
   const [row] = await reads.rows<OfMessagesRow & Row>('trace-of-messages', ofMessagesStatement, [id])
   return {
+    ...(row?.used ? usageTexts(row.used, row.model, models) : {}),
     startedAt: row?.started_at ?? undefined,
     endedAt: row?.ended_at ?? undefined,
     shape: row?.shape ?? undefined,
@@ -156,7 +160,7 @@ export const cursorAfter = (row: { created_at: bigint; id: string }): string =>
 const listedTexts = listedNames.map((name) => `t.${columnOf[name]}`).join(', ')
 
 export const summaryColumns = `t.id, t.external_id, ${listedTexts}, t.ai_title, t.visibility,
-  t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count, c.shape`
+  t.created_at, t.created_by, t.updated_at, t.started_at, t.ended_at, c.message_count, c.shape, ${usedByTrace} as used`
 
 /** SQL for the size of the long texts in a summary, in bytes: of those that may have more than `SHORT_TEXT` characters. */
 export const summarySize = `octet_length(t.external_id) + coalesce(octet_length(t.title::text), 0)

@@ -11,7 +11,7 @@ import { route } from '../http/route.ts'
 import { type FieldsOfUpsert, patch, remove } from './decide.ts'
 import { type Listed, type ListPlace, cursorAfterTrace, listTraces, listPlaceOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
-import { rowWithModelName, withModelName } from './model-names.ts'
+import { shownRow, withModelName } from './model-names.ts'
 import { momentOf } from './moment.ts'
 import type { ListedRow } from './rows.ts'
 import { detailText, summaryText } from './views.ts'
@@ -70,7 +70,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
     const moment = momentOf(query)
     if (moment) return service.past.trace(request, moment)
     const { trace } = await locateToRead(reads, { ...params, ...query }, caller)
-    const shown = { trace: detailText(rowWithModelName(models, trace)), revision: undefined }
+    const shown = { trace: detailText(shownRow(await models.known(), trace)), revision: undefined }
     return okUnlessKnown(reply, jsonText<ShownTrace>(shown))
   })
 
@@ -96,14 +96,13 @@ export const listPage = async (service: PageServices, asked: AskedPage): Promise
 type PageOptions = { readonly limit: number; readonly cursorOf: (row: ListedRow) => string }
 
 /** A page of summaries, as a list of texts. `rows` may have one row more than the page. Leaves out traces in quarantine. */
-export const pageTexts = (
+export const pageTexts = async (
   { reads, models }: PageServices,
   rows: readonly ListedRow[],
   { limit, cursorOf }: PageOptions,
-): JsonTexts<TraceList> => {
-  const texts = rows.map((row) =>
-    reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(rowWithModelName(models, row)) : '',
-  )
+): Promise<JsonTexts<TraceList>> => {
+  const known = await models.known()
+  const texts = rows.map((row) => (reads.isNotQuarantined(`trace-${row.id}`) ? summaryText(shownRow(known, row)) : ''))
   const sizes = rows.map(({ size }, i) => Math.max(size, Buffer.byteLength(texts[i]!)))
   const count = fitting(sizes, limit)
   return jsonTexts<TraceList>({

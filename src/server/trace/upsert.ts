@@ -14,7 +14,7 @@ import { ifRevision } from './expected-revision.ts'
 import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
-import { timesAndShapeOf, resolveTrace, slugOf, userRoleOf } from './queries.ts'
+import { ofMessages, resolveTrace, slugOf, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
 import { stateText } from './views.ts'
 
@@ -53,13 +53,14 @@ export const writtenText = async (
   { id, trace, revision }: Written,
 ): Promise<JsonText<WrittenTrace>> => {
   if (trace.is === 'absent') throw notFound()
+  const known = await afterStored(models.known())
   const [slug, read] = await afterStored(
     Promise.all([
       namespace?.id === trace.namespaceId ? namespace.slug : slugOf(reads, trace.namespaceId),
-      trace.counts.messageCount === 0 ? {} : timesAndShapeOf(reads, id),
+      trace.counts.messageCount === 0 ? {} : ofMessages(reads, id, known),
     ]),
   )
-  const text = stateText(id, slug, traceWithModelName(models, trace), read)
+  const text = stateText(id, slug, traceWithModelName(known, trace), read)
   return jsonText<WrittenTrace>({ trace: text, revision: String(revision) })
 }
 

@@ -4,6 +4,7 @@ import type { ListedTrace, TraceDetail, TraceSummary } from '../../contract/trac
 import { type JsonText, type MemberTexts, jsonText } from '../http/json-text.ts'
 import type { PresentTrace, TraceFields } from './state.ts'
 import { shownToolCounts } from './messages/tool-counts.ts'
+import type { ShownRow } from './model-names.ts'
 import type { TraceRow } from './rows.ts'
 
 type TextsOf<Name extends TextName> = Pick<MemberTexts<TraceTexts>, Name>
@@ -16,7 +17,7 @@ const textsOf = <Name extends TextName>(row: TraceRow, names: readonly Name[]): 
 }
 
 /** The members of a trace in any list as JSON text. */
-export const listedMembers = (row: TraceRow & { child_count?: bigint }): MemberTexts<ListedTrace> => ({
+export const listedMembers = (row: ShownRow & { child_count?: bigint }): MemberTexts<ListedTrace> => ({
   id: `"${row.id}"`,
   externalId: JSON.stringify(row.external_id),
   ...textsOf(row, listedNames),
@@ -29,19 +30,21 @@ export const listedMembers = (row: TraceRow & { child_count?: bigint }): MemberT
   messageCount: String(row.message_count ?? 0n),
   childCount: row.child_count?.toString(),
   shape: row.shape,
+  usage: row.usage,
+  cost: row.cost,
 })
 
-const summaryMembers = (row: TraceRow): MemberTexts<TraceSummary> => ({
+const summaryMembers = (row: ShownRow): MemberTexts<TraceSummary> => ({
   ...listedMembers(row),
   createdBy: `"${row.created_by}"`,
 })
 
-export const summaryText = (row: TraceRow): JsonText<TraceSummary> => jsonText(summaryMembers(row))
+export const summaryText = (row: ShownRow): JsonText<TraceSummary> => jsonText(summaryMembers(row))
 
 export type DetailRow = TraceRow & { message_types: string | null; tool_types: string | null; slug: string | null }
 
 /** The members of a TraceDetail as JSON text. */
-export const detailMembers = (row: DetailRow): MemberTexts<TraceDetail> => ({
+export const detailMembers = (row: ShownRow<DetailRow>): MemberTexts<TraceDetail> => ({
   ...summaryMembers(row),
   namespace: JSON.stringify({ id: row.namespace_id, slug: row.slug ?? '' } satisfies TraceDetail['namespace']),
   ...textsOf(row, detailNames),
@@ -52,13 +55,17 @@ export const detailMembers = (row: DetailRow): MemberTexts<TraceDetail> => ({
 })
 
 /** A TraceDetail from its row. */
-export const detailText = (row: DetailRow): JsonText<TraceDetail> => jsonText(detailMembers(row))
+export const detailText = (row: ShownRow<DetailRow>): JsonText<TraceDetail> => jsonText(detailMembers(row))
 
 /** The smallest and the largest timestamp of the messages of a trace, in milliseconds; absent if no message has one. */
 export type TraceTimes = { readonly startedAt?: number | undefined; readonly endedAt?: number | undefined }
 
-/** When a trace began and ended, and its shape as JSON text: values that the state for decisions does not have. */
-export type TimesAndShape = TraceTimes & { readonly shape?: string | undefined }
+/** What answers show of the messages of a trace, which the state for decisions does not have: times, and the others as JSON texts. */
+export type OfMessages = TraceTimes & {
+  readonly shape?: string | undefined
+  readonly usage?: string | undefined
+  readonly cost?: string | undefined
+}
 
 const asText = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))
 
@@ -70,12 +77,7 @@ const fieldTexts = <Name extends TextName>(fields: TraceFields, names: readonly 
 }
 
 /** A TraceDetail from the state after a decision. Has counts once the trace has had messages. */
-export const stateText = (
-  id: string,
-  slug: string,
-  trace: PresentTrace,
-  read: TimesAndShape,
-): JsonText<TraceDetail> => {
+export const stateText = (id: string, slug: string, trace: PresentTrace, read: OfMessages): JsonText<TraceDetail> => {
   const { fields, counts, summary } = trace
   const shown = counts.messageCount > 0 ? counts : undefined
   return jsonText<TraceDetail>({
@@ -91,6 +93,8 @@ export const stateText = (
     messageCount: JSON.stringify(counts.messageCount),
     childCount: undefined,
     shape: read.shape,
+    usage: read.usage,
+    cost: read.cost,
     createdBy: JSON.stringify(trace.createdBy),
     namespace: JSON.stringify({ id: trace.namespaceId, slug } satisfies TraceDetail['namespace']),
     ...fieldTexts(fields, detailNames),

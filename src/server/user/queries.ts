@@ -1,6 +1,7 @@
 import type { ReadTables } from '../../tables/main.ts'
 import type { IdentityView, UserView } from '../../contract/user.ts'
-import type { Reads } from '../../eventstore/engine/reads.ts'
+import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { uuids } from '../../eventstore/postgres/arrays.ts'
 import type { ProviderData } from './events.ts'
 
 /** A user from a row, in which `display_name` is a JSON string. */
@@ -15,6 +16,20 @@ const userStatement = 'select id, display_name from users where id = $1'
 export const userById = async (reads: Reads<ReadTables>, id: string): Promise<UserView> => {
   const [row] = await reads.rows<{ id: string; display_name: string | null }>('user', userStatement, [id])
   return row ? toUser(row) : { id }
+}
+
+/** The names of users who have one, by their ids. */
+export const displayNamesOf = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await reads.rows<{ id: string; display_name: string } & Row>(
+    'names-of-users',
+    'select id, display_name from users where id = any($1::uuid[]) and display_name is not null',
+    [uuids(ids)],
+  )
+  return new Map(rows.map(({ id, display_name }) => [id, JSON.parse(display_name) as string]))
 }
 
 /** The identities of a user that were not removed, oldest first. */

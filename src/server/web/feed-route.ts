@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { Cursor, DEFAULT_LIMIT } from '../../contract/parameters.ts'
 import { type FeedServices, firstPages } from '../feed/first-pages.ts'
-import { feedRows, shownEntries, toEntry } from '../feed/queries.ts'
+import { feedRows, shownEntries, toEntries } from '../feed/queries.ts'
 import { type SessionList, sessionsOfNamespace } from '../feed/session-lists.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
@@ -28,9 +28,7 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
   const publicList = async (cursor: string | undefined): Promise<SessionList> => {
     const after = afterOf(cursor)
     const entries = after
-      ? (await feedRows(reads, { source: 'public', limit: DEFAULT_LIMIT + 1, after })).map((row) =>
-          toEntry(row, service),
-        )
+      ? await toEntries(await feedRows(reads, { source: 'public', limit: DEFAULT_LIMIT + 1, after }), service)
       : (await publicPage(DEFAULT_LIMIT)).entries
     const { texts, nextCursor } = shownEntries(entries, DEFAULT_LIMIT)
     return { traces: texts.map((text) => JSON.parse(text) as FeedTrace), nextCursor }

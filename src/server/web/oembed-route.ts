@@ -9,7 +9,7 @@ import type { HttpConfig } from '../http/settings.ts'
 import { readTracePath, tracePath } from '../pages/links.ts'
 import { titleOfTrace } from '../pages/trace-actions.ts'
 import { locateToRead } from '../trace/locate.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { detailText } from '../trace/views.ts'
 
@@ -35,7 +35,7 @@ export const oembedRoute = (app: FastifyInstance, service: TraceServices & { rea
       const { trace: row } = await locateToRead(reads, named, undefined).catch((error: unknown) => {
         throw isUnauthorized(error) ? notFound() : error
       })
-      const trace = JSON.parse(detailText(rowWithModelName(models, row))) as TraceDetail
+      const trace = JSON.parse(detailText(shownRow(await models.known(), row))) as TraceDetail
       const { slug } = trace.namespace
       const agent = agentAndModel(trace)
       reply.header('cache-control', 'no-store')

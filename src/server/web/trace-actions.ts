@@ -8,7 +8,7 @@ import { type Page, sendPage } from '../pages/page.ts'
 import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
 import { patch, remove } from '../trace/decide.ts'
 import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { writeTrace } from '../trace/upsert.ts'
 import { userById } from '../user/queries.ts'
@@ -30,7 +30,7 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
     const name = nameOf(request.params as TraceParams)
     await locateToWrite(service, caller, name)
     const { trace } = await locateToRead(service.reads, name, caller)
-    return JSON.parse(detailText(rowWithModelName(service.models, trace))) as TraceDetail
+    return JSON.parse(detailText(shownRow(await service.models.known(), trace))) as TraceDetail
   }
 
   const authorOf = async ({ createdBy }: TraceDetail) => (await userById(service.reads, createdBy)).displayName

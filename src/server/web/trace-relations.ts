@@ -5,7 +5,7 @@ import type { LinkedTrace } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { childIn } from '../pages/trace-links.ts'
 import { childrenStatement } from '../trace/children-route.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import { FAR_FUTURE, type StoredDetail, summaryColumns, summaryTables } from '../trace/queries.ts'
 import type { ListedRow } from '../trace/rows.ts'
 import { summaryText } from '../trace/views.ts'
@@ -45,16 +45,17 @@ export const relationsOf = async (
   const { namespace_id, external_id, parent_external_id, parent_kind } = trace
   const slug = trace.slug ?? ''
   const isShown = ({ id }: ListedRow) => reads.isNotQuarantined(`trace-${id}`)
-  const textOf = (row: ListedRow) => summaryText(rowWithModelName(models, row))
   const values = [namespace_id, keyHash(external_id), FAR_FUTURE.createdAt, FAR_FUTURE.id, MOST_CHILDREN]
   const name = `traces-children${isMember ? '' : '-public'}`
   const parent = parent_external_id === null ? undefined : (JSON.parse(parent_external_id) as string)
-  const [below, above] = await Promise.all([
+  const [known, below, above] = await Promise.all([
+    models.known(),
     reads.rows<ListedRow & Row>(name, childrenStatement(!isMember), values),
     parent === undefined
       ? []
       : reads.rows<ListedRow & Row>('trace-origin', originStatement, [traceId(namespace_id, parent), isMember]),
   ])
+  const textOf = (row: ListedRow) => summaryText(shownRow(known, row))
   const [children, origins] = [below.filter(isShown), above.filter(isShown)]
   const kinds = Map.groupBy(children, (row) => isContinuation(row.parent_kind))
   const originText = origins.map(textOf).at(0)

@@ -4,7 +4,7 @@ import type { TraceDetail } from '../../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { locateToRead } from '../trace/locate.ts'
-import { rowWithModelName } from '../trace/model-names.ts'
+import { shownRow } from '../trace/model-names.ts'
 import { mayWrite } from '../trace/policy.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
@@ -56,7 +56,7 @@ export const showTrace = async (
   ])
   const reader = { ...located.reader, linked: relations.linked }
   /** The JSON text of the trace, as in answers of the API. */
-  const text = detailText(rowWithModelName(models, trace))
+  const text = detailText(shownRow(await models.known(), trace))
   const fields = readTrace(text)
   const head = { ...headOf(fields), author }
   return {

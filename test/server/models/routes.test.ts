@@ -160,7 +160,7 @@ test('models that the catalogue drops are removed, and changed ones are updated'
 
 test('what a model cost stays known for each position of the log, on every node', async () => {
   const at = async ({ service: { models } }: App, position: bigint) =>
-    (await models.prices()).at('openai/gpt-5.5-high', position)
+    (await models.known()).priceAt('openai/gpt-5.5-high', position)
   const priced = (input: number) => ({ openai: openai({ 'gpt-5.5': model('GPT-5.5', { cost: { input } }) }) })
   const before = await service.log.head()
   const [dear, cheap, none] = [await fill(priced(9)), await fill(priced(8)), await fill(catalogue)]

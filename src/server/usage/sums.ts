@@ -1,0 +1,107 @@
+import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.ts'
+import { eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
+import { costOf } from '../models/cost.ts'
+import type { KnownModels } from '../models/registry.ts'
+
+/**
+ * Messages with the same model (a JSON literal, or empty), the same prices, and the same members of their usage, as `groupsOf` gives them: what
+ * they have used together, in the order of `tokenColumns`, and what they say that they have cost.
+ */
+export type UsageGroup = readonly [
+  model: string,
+  prices: string,
+  kinds: number,
+  input: number,
+  output: number,
+  cacheRead: number,
+  cacheWrite: number,
+  reasoning: number,
+  cost: number,
+]
+
+/** SQL for the groups in rows `g` with the columns of `usage`, as one JSON array. */
+export const groupsOf = (g: string): string =>
+  `json_agg(json_build_array(${[`${g}.model`, `${g}.prices::text`, `${g}.kinds`, ...Object.values(tokenColumns).map((column) => `${g}.${column}`), `${g}.cost`].join(', ')}))`
+
+const tokenNames = Object.keys(tokenColumns) as (keyof typeof tokenColumns)[]
+const FIRST_SUM = 3
+
+type Tokens = Partial<Record<(typeof tokenNames)[number], number>>
+
+const has = (kinds: number, name: keyof typeof kindBits) => (kinds & kindBits[name]) !== 0
+
+/** The tokens of a group that are known. */
+const tokensIn = (group: UsageGroup): Tokens =>
+  Object.fromEntries(
+    tokenNames.flatMap((name, i) => (has(group[2], name) ? [[name, group[FIRST_SUM + i] as number]] : [])),
+  )
+
+/** Dollars are rounded to nine decimals. */
+const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
+
+/** The spelling of a model in a literal; that of the trace if the messages have none. */
+const spellingOf = (model: string, ofTrace: string | null): string | undefined => {
+  const literal = model === '' ? ofTrace : model
+  return literal === null ? undefined : (JSON.parse(literal) as string)
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+
+/** What messages have used and cost. `ofTrace` is the model of their trace as a JSON literal; null without one. */
+export const usageOf = (
+  groups: readonly UsageGroup[],
+  ofTrace: string | null,
+  models: KnownModels,
+): { readonly usage?: UsageSums; readonly cost?: Cost } => {
+  const sums: Record<string, number> = {}
+  const usd = { reported: 0, prices: 0 }
+  const found = new Set<keyof typeof usd>()
+  const unpriced = new Set<string>()
+  const add = (of: keyof typeof usd, cost: number) => {
+    found.add(of)
+    usd[of] += cost
+  }
+  for (const group of groups) {
+    const [model, prices, kinds] = group
+    const tokens = tokensIn(group)
+    for (const [name, count] of Object.entries(tokens)) sums[name] = (sums[name] ?? 0) + count
+    if (has(kinds, 'costUsd')) {
+      sums['costUsd'] = (sums['costUsd'] ?? 0) + group[8]
+      add('reported', group[8])
+      continue
+    }
+    if (Object.keys(tokens).length === 0) continue
+    const spelling = spellingOf(model, ofTrace)
+    const price = spelling === undefined ? undefined : models.priceAt(spelling, BigInt(prices))
+    const cost = price && costOf(price, tokens, has(kinds, 'isLong'))
+    if (cost !== undefined) add('prices', cost)
+    else if (spelling !== undefined) unpriced.add(models.find(spelling)?.model ?? spelling)
+  }
+  if (sums['costUsd'] !== undefined) sums['costUsd'] = rounded(sums['costUsd'])
+  return {
+    ...(Object.keys(sums).length === 0 ? {} : { usage: sums }),
+    ...(found.size === 0
+      ? {}
+      : {
+          cost: {
+            usd: rounded(usd.reported + usd.prices),
+            of: found.size === 2 ? 'mixed' : [...found][0]!,
+            ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].sort(compareTexts).slice(0, MOST_UNPRICED) }),
+          },
+        }),
+  }
+}
+
+/** What messages have used and cost as JSON texts; `used` is the JSON text of their groups. */
+export const usageTexts = (used: string, ofTrace: string | null, models: KnownModels) => {
+  const { usage, cost } = usageOf(JSON.parse(used) as UsageGroup[], ofTrace, models)
+  return { usage: usage && JSON.stringify(usage), cost: cost && JSON.stringify(cost) }
+}
+
+/** SQL for the groups of a trace `t` as JSON text; null without usage. */
+export const usedByTrace = `(
+  select ${groupsOf('g')}::text from (
+    select r.model, r.prices, r.kinds, ${eachSum((name) => `sum(r.${name}) as ${name}`)}
+    from usage r where r.trace_id = t.id and r.incarnation = t.incarnation and r.kinds <> 0 group by 1, 2, 3
+  ) g
+)`

@@ -31,7 +31,7 @@ const layers: readonly (readonly string[])[] = [
   ['eventstore/engine'],
   ['server/pages', 'server/http'],
   [
-    ...['server/user', 'server/session', 'server/namespace', 'server/models', 'server/trace'],
+    ...['server/user', 'server/session', 'server/namespace', 'server/models', 'server/usage', 'server/trace'],
     ...['server/events.ts', 'server/effects.ts', 'projections'],
   ],
   [

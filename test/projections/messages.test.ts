@@ -3,6 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { obsoleteRows } from '../../projections/obsolete-rows.ts'
 import { messages } from '../../projections/messages.ts'
+import { models } from '../../projections/models.ts'
 import { parts } from '../../projections/parts.ts'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
@@ -17,7 +18,7 @@ type MessageUpdated = Extract<AnyEvent, { type: 'MessageUpdated' }>
 
 const test = suite('projections: messages and parts')
 
-const { model, close } = await openModels(sizes, traces, messages, parts, obsoleteRows)
+const { model, close } = await openModels(models, sizes, traces, messages, parts, obsoleteRows)
 test.after(close)
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

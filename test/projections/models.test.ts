@@ -125,7 +125,7 @@ test('what models cost is kept for every event, also of models and providers tha
   const { changes, prices } = await shown(one)
   assert.equal(
     changes,
-    [1n, 2n, 3n, 4n, 5n].map((position) => ({ position, provider_id: 'p' })),
+    [1n, 2n, 3n, 4n, 5n].map((position) => ({ position, provider_id: 'p', append_id: String(position - 1n) })),
   )
   assert.equal(
     prices.map(({ position, model_id, name, cost }) => [position, model_id, name, cost]),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { messages } from '../../projections/messages.ts'
+import { models as registry } from '../../projections/models.ts'
 import { parts } from '../../projections/parts.ts'
 import { shapes } from '../../projections/shapes.ts'
 import { sizes } from '../../projections/sizes.ts'
@@ -29,7 +30,7 @@ const failing: Projection = projectionOf<TraceEvent>()<object>({
   derive: async (_changes, { write }) => (fails ? write('', 'select 1 / 0', []) : undefined),
 })
 
-const models = await openModels(sizes, traces, messages, parts, shapes, failing)
+const models = await openModels(registry, sizes, traces, messages, parts, shapes, failing)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

@@ -3,13 +3,14 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { messages } from '../../projections/messages.ts'
+import { models as registry } from '../../projections/models.ts'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { type StreamEvent, decodedEvents, openModels } from './support.ts'
 
 const test = suite('projections: when traces began and ended')
-const models = await openModels(sizes, traces, messages)
+const models = await openModels(registry, sizes, traces, messages)
 test.after(() => models.close())
 
 const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUID() }

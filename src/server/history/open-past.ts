@@ -1,3 +1,4 @@
+import type { Usage } from '../../contract/usage.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
@@ -10,68 +11,103 @@ import type { Moment } from '../trace/moment.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { type MessageFacts, ShapeSoFar } from '../trace/shape.ts'
 import { stateText, type TraceTimes } from '../trace/views.ts'
+import { usageTexts } from '../usage/sums.ts'
 import type { PresentTraceRow } from './locate.ts'
-import { newPastDocuments, type PastDocuments } from './past-documents.ts'
+import { newPastDocuments, type PastDocument, type PastDocuments } from './past-documents.ts'
 import { orderSize, pastMessages, type PastMessagesOptions } from './past-messages.ts'
 import { ofThen, pastKeys, pastOrder, snapshot, snapshotOf } from './past-order.ts'
 import { clientsOf, type PastTrace, pastTrace, revisionAt } from './past.ts'
+import { newPastUsage, type PastNumbers, type PastUsage, type PastUse } from './past-usage.ts'
 import type { HistoryServices } from './services.ts'
 
 /** How many messages' facts are read at once; those of one message have at most 150,000 characters. */
 const WINDOW = 200
 
-type FoundRow = { ordinal: number; is_unchanged: boolean } & FactsRow
+type FoundRow = {
+  ordinal: number
+  is_unchanged: boolean
+  usage: string | null
+  model: string | null
+  prices: bigint | null
+} & FactsRow
 
 const factsStatement = `
-  select m.ordinal, m.revision <= $4 as is_unchanged, ${factsColumns}
+  select m.ordinal, m.revision <= $4 as is_unchanged, m.usage, m.model, m.prices, ${factsColumns}
   from unnest($3::int4[]) with ordinality k (ordinal, nth) cross join lateral (
     select * from messages r where r.trace_id = $1 and r.incarnation = $2 and r.ordinal = k.ordinal limit 1
   ) m order by k.nth`
 
-/** The facts of messages that have changed since, from their events. */
-const factsOfChanged = async (documents: PastDocuments, changed: readonly number[]) => {
-  const facts = new Map<number, MessageFacts>()
+/** What the numbers of a session are made of. */
+type Known = { readonly facts: MessageFacts; readonly use: PastUse }
+
+const useOfRow = ({ usage, model, prices }: FoundRow): PastUse => ({
+  usage: usage === null ? undefined : (JSON.parse(usage) as Usage),
+  model: model === null ? undefined : (JSON.parse(model) as string),
+  position: prices ?? 0n,
+})
+
+const positionStatement = 'select position from price_changes where append_id = $1 order by position desc limit 1'
+
+const useOfDocument = async ({ reads }: HistoryServices, { document, used = 0n }: PastDocument): Promise<PastUse> => {
+  const { usage, model } = document
+  if (typeof used === 'bigint') return { usage, model, position: used }
+  const [row] = await reads.rows<{ position: bigint } & Row>('past-prices', positionStatement, [used])
+  return { usage, model, position: row?.position ?? 0n }
+}
+
+/** What was known of messages that have changed since, from their events. */
+const knownOfChanged = async (services: HistoryServices, documents: PastDocuments, changed: readonly number[]) => {
+  const known = new Map<number, Known>()
   for (let start = 0; start < changed.length;) {
     const { found, read } = await documents.documents(changed.slice(start))
-    for (const [ordinal, { document }] of found[0]!) facts.set(ordinal, factsOfMessage(document))
+    for (const [ordinal, one] of found[0]!)
+      known.set(ordinal, { facts: factsOfMessage(one.document), use: await useOfDocument(services, one) })
     start += read
   }
-  return facts
+  return known
 }
+
+/** The numbers of a session that are being made. */
+type Numbers = { readonly shape: ShapeSoFar; readonly usage: PastUsage; readonly documents: PastDocuments }
 
 const addWindow = async (
   services: HistoryServices,
   past: PastTrace,
-  { shape, documents, ordinals }: { shape: ShapeSoFar; documents: PastDocuments; ordinals: Int32Array },
+  { shape, usage, documents }: Numbers,
+  ordinals: Int32Array,
 ): Promise<void> => {
   const values = [past.id, past.incarnation, int4s([...ordinals]), past.revision]
   const rows = await services.reads.rows<FoundRow & Row>('past-facts', factsStatement, values)
   if (rows.length < ordinals.length) throw new BrokenOff('the trace was deleted meanwhile')
   const changed = rows.flatMap(({ ordinal, is_unchanged }) => (is_unchanged ? [] : [ordinal]))
-  const before = await factsOfChanged(documents, changed)
-  for (const row of rows) shape.add(before.get(row.ordinal) ?? factsOfRow(row))
+  const before = await knownOfChanged(services, documents, changed)
+  for (const row of rows) {
+    const { facts, use } = before.get(row.ordinal) ?? { facts: factsOfRow(row), use: useOfRow(row) }
+    shape.add(facts)
+    usage.add(row.ordinal, use)
+  }
 }
 
 /**
- * The shape of the session at that moment, as JSON text; undefined if the trace had no messages.
+ * The shape of the session at that moment, and what its messages had used; undefined if the trace had no messages.
  * @throws BrokenOff if the trace is deleted meanwhile
  */
-const pastShape = async (services: HistoryServices, past: PastTrace): Promise<string | undefined> => {
+const pastNumbers = async (services: HistoryServices, past: PastTrace): Promise<PastNumbers | undefined> => {
   if (past.messageCount === 0) return undefined
-  const memo = services.memo.of(past).shape
+  const memo = services.memo.of(past).numbers
   const known = memo.get()
   if (known) return known
   const inTurn = <T>(work: () => Promise<T>) => services.longLists.turn(clientsOf(past.trace.namespaceId), work)
   const documents = newPastDocuments(services, past)
   const order = await inTurn(() => pastOrder(services, past, documents, { limit: undefined, after: undefined }))
-  const shape = new ShapeSoFar()
+  const numbers = { shape: new ShapeSoFar(), usage: newPastUsage(), documents }
   for (let start = 0; start < order.length; start += WINDOW) {
     const ordinals = order.subarray(start, start + WINDOW)
-    await inTurn(() => addWindow(services, past, { shape, documents, ordinals }))
+    await inTurn(() => addWindow(services, past, numbers, ordinals))
   }
-  const text = JSON.stringify(shape.shape())
-  memo.set(text)
-  return text
+  const made = { shape: JSON.stringify(numbers.shape.shape()), used: JSON.stringify(numbers.usage.groups()) }
+  memo.set(made)
+  return made
 }
 
 type TimesRow = { revision: bigint; position: bigint; started_at: number | null; ended_at: number | null }
@@ -125,8 +161,14 @@ export type Past = PastTrace & {
 
 const detailOf = async (services: HistoryServices, past: PastTrace): Promise<string> => {
   try {
-    const [times, shape] = await Promise.all([pastTimes(services, past), pastShape(services, past)])
-    return stateText(past.id, past.slug, past.trace, { ...times, shape })
+    const [times, numbers, models] = await Promise.all([
+      pastTimes(services, past),
+      pastNumbers(services, past),
+      services.models.known(),
+    ])
+    const { model } = past.trace.fields
+    const used = numbers && usageTexts(numbers.used, model === undefined ? null : JSON.stringify(model), models)
+    return stateText(past.id, past.slug, past.trace, { ...times, shape: numbers?.shape, ...used })
   } catch (error) {
     throw error instanceof BrokenOff ? notFound() : error
   }

@@ -12,7 +12,11 @@ import type { HistoryServices } from './services.ts'
 import { type Updates, updatesBetween } from './updates.ts'
 
 /** A message as it was. */
-export type PastDocument = TimedDocument & { readonly document: MessageDocument }
+export type PastDocument = TimedDocument & {
+  readonly document: MessageDocument
+  /** The position of the event that has set the usage; of a restated message the append of the registry's event whose prices count. */
+  readonly used?: bigint | string | undefined
+}
 
 /** How many messages are read together: at first, and at most. */
 const FIRST_COUNT = 32
@@ -59,17 +63,19 @@ const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<U
 }
 
 /** Applies an event of a message to the messages by ordinal. @throws BrokenOff if the message is missing */
-const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number) => {
+const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number, position: bigint) => {
   if (type === 'MessageAdded' || type === 'MessageRestated') {
     const { externalId, ordinal, role, textContent, model, order, timestamp, usage, parts } = data
     const document = { role, textContent, model, order, timestamp, usage, parts } as MessageDocument
     const times = type === 'MessageRestated' ? data : { createdAt: at, updatedAt: at }
-    messages.set(ordinal, { externalId, document, createdAt: times.createdAt, updatedAt: times.updatedAt })
+    const used = type === 'MessageRestated' ? (data.priced ?? 0n) : position
+    messages.set(ordinal, { externalId, document, createdAt: times.createdAt, updatedAt: times.updatedAt, used })
   } else if (type === 'MessageUpdated') {
     const before = messages.get(data.ordinal)
     if (!before) throw new BrokenOff('the trace was deleted meanwhile')
     const updatedAt = isOfUsage(data.patch) ? before.updatedAt : at
-    messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt })
+    const used = data.patch.some(({ path }) => path === '/usage') ? position : before.used
+    messages.set(data.ordinal, { ...before, document: applyPatch(before.document, data.patch), updatedAt, used })
   }
 }
 
@@ -100,7 +106,7 @@ export const newPastDocuments = (services: HistoryServices, past: PastTrace) => 
     }
     for await (const event of log.readRevisions(stream, revisions)) {
       while (event.revision > steps[step]!) endStep()
-      apply(messages, codec.decode(event) as TraceEvent, metadataOf(event).at)
+      apply(messages, codec.decode(event) as TraceEvent, metadataOf(event).at, event.position)
       count += 1
       size += event.data.length
     }

@@ -3,6 +3,7 @@ import type { DecodedEvent } from '../../eventstore/engine/projection.ts'
 import { type SizedCache, newSizedCache } from '../../eventstore/engine/sized-cache.ts'
 import type { PresentTrace } from '../trace/state.ts'
 import { type TraceTimes, stateText } from '../trace/views.ts'
+import type { PastNumbers } from './past-usage.ts'
 import type { Updates } from './updates.ts'
 
 /** Names a trace at a moment. */
@@ -17,8 +18,8 @@ type MomentMemo = {
   readonly updates: Remembered<Updates>
   /** The first and the last timestamp of its messages, if messages have moved since. */
   readonly times: Remembered<TraceTimes>
-  /** The shape of its session, as JSON text. */
-  readonly shape: Remembered<string>
+  /** The shape of its session and what its messages had used, as JSON texts. */
+  readonly numbers: Remembered<PastNumbers>
   /** The trace, if it was folded from very many events. */
   readonly trace: Remembered<PresentTrace>
 }
@@ -40,9 +41,9 @@ export const newPastMemo = () => {
   const sortedOrdinals = newMomentCache<Int32Array>(({ byteLength }) => byteLength)
   const updates = newMomentCache<Updates>(({ bytes }) => bytes)
   const times = newMomentCache<TraceTimes>(() => 0)
-  const shapes = newMomentCache<string>(({ length }) => length)
+  const numbers = newMomentCache<PastNumbers>(({ shape, used }) => shape.length + used.length)
   const traces = newMomentCache<PresentTrace>((trace) => 4 * stateText('', '', trace, {}).length)
-  const caches = [sortedOrdinals, updates, times, shapes, traces]
+  const caches = [sortedOrdinals, updates, times, numbers, traces]
   const deletions = new BoundedMap<string, bigint>(REMEMBERED_DELETIONS) // their revisions, by trace
   let generation = 0
 
@@ -58,7 +59,7 @@ export const newPastMemo = () => {
       sortedOrdinals: remembered(sortedOrdinals),
       updates: remembered(updates),
       times: remembered(times),
-      shape: remembered(shapes),
+      numbers: remembered(numbers),
       trace: remembered(traces),
     }
   }

@@ -94,9 +94,7 @@ const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${
 const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly string[]) => {
   const found = ids.length === 0 ? [] : await readRows<FeedRow & Row>('search-feed', tracesStatement, [uuids(ids)])
   const entries = await toEntries(found, services)
-  return new Map(
-    entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])),
-  )
+  return new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
 }
 
 /** A trace with its best hits; undefined for a trace that lists do not show. */

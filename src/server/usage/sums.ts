@@ -78,8 +78,9 @@ export const usageOf = (
     else if (spelling !== undefined) unpriced.add(models.find(spelling)?.model ?? spelling)
   }
   if (sums['costUsd'] !== undefined) sums['costUsd'] = rounded(sums['costUsd'])
+  const known = [...tokenNames, 'costUsd'].flatMap((name) => (sums[name] === undefined ? [] : [[name, sums[name]]]))
   return {
-    ...(Object.keys(sums).length === 0 ? {} : { usage: sums }),
+    ...(known.length === 0 ? {} : { usage: Object.fromEntries(known) as UsageSums }),
     ...(found.size === 0
       ? {}
       : {

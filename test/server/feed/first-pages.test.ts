@@ -13,7 +13,8 @@ test('an event about the list, or about a trace, a namespace or an author on a p
   }
   const feedCache = newFeedCache(() => true)
   const reads = { rows, isNotQuarantined: () => false }
-  const pages = firstPages({ reads, models: {}, feedCache } as unknown as FeedServices)
+  const models = { known: async () => ({}) }
+  const pages = firstPages({ reads, models, feedCache } as unknown as FeedServices)
 
   for (const [page, list] of [
     [() => pages.publicPage(1), PUBLIC_TRACES],

@@ -50,7 +50,7 @@ const look = async () => {
       for (const plan of await show([...from, ...rest])) {
         assert.is(plan['Actual Rows'], LIMIT)
         assert.ok(mostRows(plan) <= 2 * LIMIT, `${mostRows(plan)} rows for ${LIMIT}`)
-        assert.ok(pagesOf(plan) <= 20 * LIMIT, `${pagesOf(plan)} pages for ${LIMIT} rows`)
+        assert.ok(pagesOf(plan) <= 22 * LIMIT, `${pagesOf(plan)} pages for ${LIMIT} rows`)
       }
     }
   }

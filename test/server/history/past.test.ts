@@ -141,7 +141,7 @@ const without = (object: object, names: readonly string[]) =>
 const traceDocument = ({ detail }: Pick<Snapshot, 'detail'>) => {
   return without(traceIn({ detail }), [
     ...['id', 'externalId', 'createdAt', 'updatedAt', 'startedAt', 'endedAt', 'namespace', 'createdBy'],
-    ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts', 'shape'],
+    ...['messageCount', 'summaryMessageCount', 'messageTypeCounts', 'toolTypeCounts', 'shape', 'usage', 'cost'],
   ])
 }
 const messageDocument = ({ parts, ...fields }: Message) => ({

@@ -4,6 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { obsoleteRows } from '../../../../projections/obsolete-rows.ts'
 import { messages } from '../../../../projections/messages.ts'
+import { models } from '../../../../projections/models.ts'
 import { parts } from '../../../../projections/parts.ts'
 import { sizes } from '../../../../projections/sizes.ts'
 import { traces } from '../../../../projections/traces.ts'
@@ -25,7 +26,7 @@ import { runs } from '../../../support/runs.ts'
 
 const test = suite('trace: the parts of messages in blocks and as they were changed')
 
-const { model, close } = await openModels(sizes, traces, messages, parts, obsoleteRows)
+const { model, close } = await openModels(models, sizes, traces, messages, parts, obsoleteRows)
 test.after(close)
 
 /** Messages by ordinal, as the events of the trace's last life make them. */

@@ -7,9 +7,9 @@ import * as assert from 'uvu/assert'
 import { digest } from '../../src/client/digest.ts'
 import { allCredentials, type Credentials } from '../../src/client/login/credentials.ts'
 import { openTrust } from '../../src/client/rules/trust.ts'
-import { freshDatabase, onServer } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { onServer } from '../support/database.ts'
 import { runCommand } from '../support/run-command.ts'
+import { newEmptyWorld, newWorld } from '../support/world.ts'
 import { ask } from './support/api.ts'
 import { startProxy } from './support/proxy.ts'
 import { type Ended, type User, inTemporary, newUser } from './support/user.ts'
@@ -202,17 +202,17 @@ test('another service that says it has the log gets neither the token nor the de
 
 test('an address with another log than before is refused until the user says which of both it is', () =>
   inTemporary(async (folder) => {
-    const [first, second] = [await freshDatabase(), await freshDatabase()]
-    await onServer(second.url, 'update log.identity set id = gen_random_uuid()') // both are copies of one
-    await onServer(second.url, 'delete from tracebook.followed_log')
-    let running = await openApp(first.url, { env: { SUMMARY_PROVIDER: 'none' } })
+    const env = { SUMMARY_PROVIDER: 'none' }
+    const [first, second] = [await newWorld({ env }), await newEmptyWorld({ env })]
+    await onServer(second.database.url, 'update log.identity set id = gen_random_uuid()') // both are copies of one
+    await onServer(second.database.url, 'delete from tracebook.followed_log')
     try {
-      const url = await running.app.listen({ host: '127.0.0.1', port: 0 })
+      const url = await first.node.app.listen({ host: '127.0.0.1', port: 0 })
       const user = newUser(folder, url)
       assert.is((await user.run('login')).how, 0)
       const before = allCredentials(user.config)[0]!
-      await running.close()
-      running = await openApp(second.url, { env: { SUMMARY_PROVIDER: 'none' } })
+      await first.node.close()
+      const running = await second.openNode()
       await running.app.listen({ host: '127.0.0.1', port: Number(new URL(url).port) })
       const { log } = (await running.call('GET', '/v1/service')).data as { log: string }
 
@@ -240,21 +240,17 @@ test('an address with another log than before is refused until the user says whi
         [before.deviceId, log],
       )
     } finally {
-      await running.close()
-      for (const database of [first, second]) await database.drop()
+      for (const { close } of [first, second]) await close()
     }
   }))
 
 test('the service says at its known address which address is its public one', () =>
   inTemporary(async (folder) => {
-    const database = await freshDatabase()
     const proxy = await startProxy('')
     proxy.target(undefined)
-    const { app, close } = await openApp(database.url, {
-      env: { SUMMARY_PROVIDER: 'none', PUBLIC_URL: `${proxy.url}/` },
-    })
+    const { node, close } = await newWorld({ env: { SUMMARY_PROVIDER: 'none', PUBLIC_URL: `${proxy.url}/` } })
     try {
-      const old = await app.listen({ host: '127.0.0.1', port: 0 })
+      const old = await node.app.listen({ host: '127.0.0.1', port: 0 })
       proxy.target(old)
       const user = newUser(folder, old)
       assert.is((await user.run('login')).how, 0)
@@ -269,7 +265,6 @@ test('the service says at its known address which address is its public one', ()
     } finally {
       await proxy.close()
       await close()
-      await database.drop()
     }
   }))
 

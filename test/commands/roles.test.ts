@@ -5,13 +5,13 @@ import type { OpenGroup } from '../../src/eventstore/engine/open-groups.ts'
 import { newProjectorWatch } from '../../src/server/health/read-models.ts'
 import { allOf, inFolder } from '../eventstore/embedded/support.ts'
 import { howItEnded, launch } from '../fault/support/service.ts'
-import { freshDatabase } from '../support/database.ts'
 import { logEnvironment } from '../support/log-place.ts'
-import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+import { openEmptyWorld } from '../support/world.ts'
 import { serveInVain } from './support/processes.ts'
 
 const test = suite('roles')
+const { database, openNode } = await openEmptyWorld(test)
 
 test('a process that could never write, or that takes no requests, cannot use the embedded PostgreSQL', () =>
   inFolder(async (folder) => {
@@ -24,9 +24,8 @@ test('a process that could never write, or that takes no requests, cannot use th
   }))
 
 test('a projector and a worker answer for their health, and nothing else', async () => {
-  const database = await freshDatabase()
   for (const roles of ['projector', 'worker', 'projector,worker']) {
-    const { app, close } = await openApp(database.url, { env: { ROLES: roles }, ready: false })
+    const { app, close } = await openNode({ env: { ROLES: roles }, ready: false })
     for (const url of ['/', '/docs', '/openapi.json', '/v1/feed', '/v1/models', '/v1/session'])
       assert.is((await app.inject({ url, headers: { accept: 'text/html' } })).statusCode, 404, url)
     assert.is((await app.inject({ method: 'POST', url: '/v1/session', payload: { deviceId: 'a' } })).statusCode, 404)
@@ -35,11 +34,9 @@ test('a projector and a worker answer for their health, and nothing else', async
     assert.ok([200, 503].includes((await app.inject('/health/ready')).statusCode))
     await close()
   }
-  await database.drop()
 })
 
 test('a projector says that it is one, and a second one that it stands by', async () => {
-  const database = await freshDatabase()
   const env = { ...logEnvironment(database.url), DATABASE_URL: database.url, ROLES: 'projector' }
   const start = () => {
     const child = launch('', env)
@@ -58,11 +55,9 @@ test('a projector says that it is one, and a second one that it stands by', asyn
   await second.says('this process updates the read models')
   second.child.kill('SIGTERM')
   assert.equal([await first.ended, await second.ended], ['SIGKILL', 0])
-  await database.drop()
 })
 
 test('a missing projector is reported once no other has taken over in time', async () => {
-  const database = await freshDatabase()
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
   let now = 0
@@ -79,18 +74,14 @@ test('a missing projector is reported once no other has taken over in time', asy
   await holder.query(`select pg_advisory_lock(hashtext('tracebook runner rm_1'))`)
   assert.is(await absence(node), 0)
   await Promise.all([client.end(), holder.end()])
-  await database.drop()
 })
 
 test('an API without a projector says so when it is asked whether it is ready', async () => {
-  const database = await freshDatabase()
-  const both = await openApp(database.url, { env: { ROLES: 'api,projector' } })
-  const api = await openApp(database.url, { env: { ROLES: 'api' } })
+  const both = await openNode({ env: { ROLES: 'api,projector' } })
+  const api = await openNode({ env: { ROLES: 'api' } })
   assert.equal((await api.service.readiness()).missing, [])
   await both.close()
   await until(async () => (await api.service.readiness()).missing.join().includes('start one with the role projector'))
-  await api.close()
-  await database.drop()
 })
 
 test.run()

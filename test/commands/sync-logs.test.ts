@@ -8,9 +8,8 @@ import { writeCredentials } from '../../src/client/login/credentials.ts'
 import { readSession } from '../client/support/read-session.ts'
 import { sharedData } from '../client/support/shared-data.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
-import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
-import { openApp } from '../support/open-app.ts'
+import { newWorld } from '../support/world.ts'
 import { assertSame, messagesOf, tokenIn } from './support/api.ts'
 import { type User, inTemporary, newUser } from './support/user.ts'
 
@@ -26,21 +25,18 @@ const DEVICE = '00000000-0000-4000-8000-000000000001'
 
 /** A service under a clock that stands still: what two of them record of the same requests differs in no time. */
 const openServer = async (EVENTSTORE_URL: string) => {
-  const database = await freshDatabase()
-  const options = { now: () => NOON, env: { EVENTSTORE_URL, SUMMARY_PROVIDER: 'none' } }
-  const { app, service, close } = await openApp(database.url, options)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const { node, database, close } = await newWorld({
+    now: () => NOON,
+    env: { EVENTSTORE_URL, SUMMARY_PROVIDER: 'none' },
+  })
+  const url = await node.app.listen({ host: '127.0.0.1', port: 0 })
   /** The read models, without what is made up anew for each session: its id and its token. */
   const models = async (): Promise<Record<string, string[]>> => {
-    await service.visible(await service.log.head())
+    await node.service.visible(await node.service.log.head())
     const dump = await dumpSchema(database.url, schema, { places: false })
     return { ...dump, sessions: dump['sessions']!.map(() => 'a session') }
   }
-  const end = async () => {
-    await close()
-    await database.drop()
-  }
-  return { url, models, end }
+  return { url, models, end: close }
 }
 
 /** What both services have of it, asked for by the same user. */

@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../support/database.ts'
 import { startDouble } from '../support/eventstoredb/server.ts'
 import { newFront } from '../../src/server/service/front.ts'
-import { openApp } from '../support/open-app.ts'
 import { until } from '../support/until.ts'
+import { newWorld } from '../support/world.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { inFolder } from '../eventstore/embedded/support.ts'
 import { start } from './support/processes.ts'
@@ -48,12 +47,8 @@ const storedBy = (url: string, user: User): Promise<number | undefined> =>
 test('a service whose log has lost its end is filled again by the same watch', () =>
   inFolder(async (folder) => {
     const double = await startDouble()
-    const database = await freshDatabase()
     const front = newFront()
-    const node = await openApp(database.url, {
-      env: { EVENTSTORE_URL: double.url, SUMMARY_PROVIDER: 'none' },
-      front,
-    })
+    const { node, close } = await newWorld({ env: { EVENTSTORE_URL: double.url, SUMMARY_PROVIDER: 'none' }, front })
     try {
       await front.listen({ HOST: '127.0.0.1', PORT: 0 })
       const url = `http://127.0.0.1:${front.port()}`
@@ -83,21 +78,15 @@ test('a service whose log has lost its end is filled again by the same watch', (
       watching.end()
       assert.is((await watching.ended).how, 0)
     } finally {
-      await node.close()
-      await Promise.all([double.stop(), database.drop()])
+      await close()
+      await double.stop()
     }
   }))
 
 /** A service with a database of its own, in this process. */
 const serveAt = async (port: number) => {
-  const database = await freshDatabase()
-  const { app, close } = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
-  const url = await app.listen({ host: '127.0.0.1', port })
-  const end = async () => {
-    await close()
-    await database.drop()
-  }
-  return { url, end }
+  const { node, close } = await newWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+  return { url: await node.app.listen({ host: '127.0.0.1', port }), end: close }
 }
 
 test('another service at the same address ends the watch, which a login there puts right', () =>

@@ -11,8 +11,8 @@ type WorldOptions = OpenOptions & {
   readonly readModels?: boolean
 }
 
-/** A service on a database of its own. */
-export const newWorld = async ({ readModels = true, ...options }: WorldOptions = {}) => {
+/** A database of its own for a service of which no node runs yet. */
+export const newEmptyWorld = async ({ readModels = true, ...options }: WorldOptions = {}) => {
   const database = await freshDatabase({ readModels })
   const nodes: App[] = []
   /** Opens another node of the service: with the same options, but for those that are given. */
@@ -25,14 +25,29 @@ export const newWorld = async ({ readModels = true, ...options }: WorldOptions =
     for (const node of nodes) await node.close()
     await database.drop()
   }
-  return { database, node: await openNode(), openNode, close }
+  return { database, openNode, close }
+}
+
+export type EmptyWorld = Awaited<ReturnType<typeof newEmptyWorld>>
+
+/** A service on a database of its own. */
+export const newWorld = async (options?: WorldOptions) => {
+  const world = await newEmptyWorld(options)
+  return { ...world, node: await world.openNode() }
 }
 
 export type World = Awaited<ReturnType<typeof newWorld>>
 
 export type Suite = { after(close: () => Promise<void>): unknown }
 
-/** The same, until the tests of a suite are over. */
+/** An empty world until the tests of a suite are over. */
+export const openEmptyWorld = async (test: Suite, options?: WorldOptions): Promise<EmptyWorld> => {
+  const world = await newEmptyWorld(options)
+  test.after(world.close)
+  return world
+}
+
+/** A world until the tests of a suite are over. */
 export const openWorld = async (test: Suite, options?: WorldOptions): Promise<World> => {
   const world = await newWorld(options)
   test.after(world.close)

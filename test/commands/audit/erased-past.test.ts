@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { generateSigner } from '../../../src/server/proof/note.ts'
-import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { signIn } from '../../support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
@@ -20,22 +19,22 @@ test.after(async () => {
 
 const SECRET = 'what nobody may read'
 const newPlace = async () => {
-  const database = await freshDatabase({ readModels: false })
-  ends.push(database.drop)
-  return database.url
+  const { database, openNode, close } = await newEmptyWorld({ readModels: false })
+  ends.push(close)
+  return { url: database.url, openNode }
 }
 
 test('is shown until it is done, is left out of exports, and nothing else finds it', async () => {
-  const [url, copy] = [await newPlace(), await newPlace()]
   const double = await startDouble()
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-erased-'))
   ends.push(double.stop, () => rm(folder, { recursive: true }))
+  const [{ url, openNode }, copy] = [await newPlace(), await newPlace()]
   const AUDIT_KEY = generateSigner('log.example.org').text
   const at = (place: string, EVENTSTORE_URL = '') => ({ DATABASE_URL: place, EVENTSTORE_URL, AUDIT_KEY })
   const audit = (...words: string[]) => run(['audit', ...words], { ...at(url), TRACEBOOK_CONFIG_DIR: folder })
   const env = { EVENTSTORE_URL: '', SUMMARY_PROVIDER: 'none', AUDIT_KEY }
 
-  const app = await openApp(url, { env: { ...env, ROLES: 'api,projector' } })
+  const app = await openNode({ env: { ...env, ROLES: 'api,projector' } })
   const { token, namespaceSlug } = await signIn(app)
   const ask = async (method: 'PUT' | 'POST', path: string, body: object = {}) =>
     assert.is((await app.call(method, `/v1/traces/t${path}`, { token, body })).status, 200)
@@ -54,8 +53,7 @@ test('is shown until it is done, is left out of exports, and nothing else finds 
   assert.match(await readFile(before, 'utf8'), '"MessageRestated"')
   await app.close()
 
-  const worker = await openApp(url, { env })
-  ends.push(worker.close)
+  const worker = await openNode({ env })
   // The worker notes the erasure first, so there may be none yet in its table.
   await until(async () => (await audit('erasures')).out.includes('No trace was deleted'))
   assert.is((await audit('export', '--verify', before)).how, 0)
@@ -65,10 +63,9 @@ test('is shown until it is done, is left out of exports, and nothing else finds 
   await until(async () => (await audit('verify')).how === 0)
   assert.equal((await audit('replay', '--compare')).how, 0)
 
-  const copied = await run(['log', 'copy', '--from', url, '--to', double.url, '--target-database', copy], {})
+  const copied = await run(['log', 'copy', '--from', url, '--to', double.url, '--target-database', copy.url], {})
   assert.is(copied.how, 0, copied.err)
-  const there = await openApp(copy, { env: { ...env, EVENTSTORE_URL: double.url } })
-  ends.push(there.close)
+  const there = await copy.openNode({ env: { ...env, EVENTSTORE_URL: double.url } })
   const shown = async ({ call }: App, path: string) => (await call('GET', `/v1/traces/t${path}`, { token })).data
   for (const path of ['', '/messages?includeParts=true', '/events'])
     assert.equal(await shown(there, path), await shown(worker, path))

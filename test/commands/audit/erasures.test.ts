@@ -3,31 +3,31 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
 const DAY = 24 * 60 * 60_000
 const schema = schemaOf(mainGroup)
 
-type Scene = { database: Database }
+type Scene = EmptyWorld
 const test = suite<Scene>('tracebook audit erasures')
 
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
+  Object.assign(scene, await newEmptyWorld({ env: { SUMMARY_PROVIDER: 'none' } }))
 })
-test.after.each(({ database }) => database.drop())
+test.after.each(({ close }) => close())
 
 const withApp = async (
-  { database }: Scene,
+  { openNode }: Scene,
   roles: string,
   work: (app: App, ada: Person) => Promise<unknown>,
   now = Date.now,
 ) => {
-  const app = await openApp(database.url, { env: { ROLES: roles, SUMMARY_PROVIDER: 'none' }, now })
+  const app = await openNode({ env: { ROLES: roles }, now })
   try {
     await work(app, await signIn(app, 'device'))
   } finally {

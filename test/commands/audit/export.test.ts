@@ -11,10 +11,10 @@ import { openAdapter } from '../../../src/eventstore/log/open-log.ts'
 import { wholeAppends } from '../../../src/eventstore/log/whole-appends.ts'
 import { historySettings, writeCatalogue, writeHistory } from '../../eventstore/log/support/history.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { until } from '../../support/until.ts'
 import { endedBy } from '../support/ended-by.ts'
@@ -28,30 +28,26 @@ test.after.each(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-type Place = { readonly url: string; readonly EVENTSTORE_URL: string }
+type Place = {
+  readonly url: string
+  readonly EVENTSTORE_URL: string
+  readonly open: (env?: Record<string, string>) => Promise<App>
+}
 
 /** An empty database, and with `eventStore` an empty log beside it. */
 const newPlace = async (eventStore: boolean): Promise<Place> => {
-  const database = await freshDatabase({ readModels: false })
-  ends.push(database.drop)
-  if (!eventStore) return { url: database.url, EVENTSTORE_URL: '' }
-  const double = await startDouble()
-  ends.push(double.stop)
-  return { url: database.url, EVENTSTORE_URL: double.url }
+  const double = eventStore ? await startDouble() : undefined
+  if (double) ends.push(double.stop)
+  const EVENTSTORE_URL = double?.url ?? ''
+  const { database, openNode, close } = await newEmptyWorld({ readModels: false, env: { EVENTSTORE_URL } })
+  ends.push(close)
+  return { url: database.url, EVENTSTORE_URL, open: (env = {}) => openNode({ env }) }
 }
 
 const newFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-export-'))
   ends.push(() => rm(folder, { recursive: true }))
   return folder
-}
-
-const open = async ({ url, EVENTSTORE_URL }: Place, env: Record<string, string> = {}) => {
-  const app = await openApp(url, { env: { ...env, EVENTSTORE_URL } })
-  let closed: Promise<void> | undefined
-  const close = () => (closed ??= app.close())
-  ends.push(close)
-  return { ...app, close }
 }
 
 const audit = ({ url, EVENTSTORE_URL }: Place, ...words: string[]) =>
@@ -77,7 +73,7 @@ for (const [from, to, places] of [
     const [source, target, folder] = [await newPlace(from), await newPlace(to), await newFolder()]
     const file = join(folder, 'log.ndjson')
     await writeCatalogue(folder, '2026-01')
-    const app = await open(source, historySettings(folder))
+    const app = await source.open(historySettings(folder))
     await app.service.visible((await app.service.catalogue.refresh()).position)
     const { token } = await writeHistory(app, source.url)
     await untilErased(source)
@@ -95,7 +91,7 @@ for (const [from, to, places] of [
     assert.is(imported.how, 0, imported.err)
     const again = await audit(target, 'import', file)
     assert.match(again.out, ' 0 of them imported now')
-    const other = await open(target, { SUMMARY_PROVIDER: 'none' })
+    const other = await target.open({ SUMMARY_PROVIDER: 'none' })
     await untilErased(target)
     await settled(other, target)
     const [expected, found] = await Promise.all([source, target].map(({ url }) => dumpSchema(url, schema, { places })))
@@ -116,11 +112,11 @@ for (const [from, to, places] of [
 test('an import into a log that is not empty, and one of a part of a log, are refused', async () => {
   const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
-  const app = await open(source)
+  const app = await source.open()
   const ada = await signIn(app, 'device')
   await put(ada, 't')
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
-  const other = await open(target)
+  const other = await target.open()
   await signIn(other, 'other')
   const head = await other.service.log.head()
   const refused = await audit(target, 'import', file)
@@ -144,7 +140,7 @@ test('an import into a log that is not empty, and one of a part of a log, are re
 test('an import that a signal ends says how far it came and ends with the code of the signal; another run goes on', async () => {
   const [source, target, folder] = [await newPlace(false), await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
-  const app = await open(source)
+  const app = await source.open()
   await put(await signIn(app, 'device'), 't')
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
   const variables = { DATABASE_URL: target.url, EVENTSTORE_URL: '' }
@@ -159,7 +155,7 @@ const eventsIn = async (file: string) =>
 
 test('the export of a namespace has its events and those of its traces; that of a trace only its own', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
-  const app = await open(source)
+  const app = await source.open()
   const [ada, bob] = [await signIn(app, 'ada'), await signIn(app, 'bob')]
   for (const [session, name] of [
     [ada, 'a'],
@@ -203,7 +199,7 @@ test('the export of a namespace has its events and those of its traces; that of 
 test('an export that was cut off anywhere continues, and the file has the same bytes as after one run', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const [file, cut] = [join(folder, 'log.ndjson'), join(folder, 'cut.ndjson')]
-  const app = await open(source)
+  const app = await source.open()
   const ada = await signIn(app, 'device')
   for (let i = 0; i < 20; i++) await put(ada, `t${i}`, { title: `${i}` })
   await app.close()
@@ -219,7 +215,7 @@ test('an export that was cut off anywhere continues, and the file has the same b
   await truncate(cut, 10)
   assert.match((await audit(source, 'export', '--resume', cut)).err, 'the file has no header')
   const other = await newPlace(true) // databases of tests may be copies of one, log and all
-  await (await open(other)).close()
+  await (await other.open()).close()
   assert.match((await audit(other, 'export', '--resume', file)).err, 'The file is of another log')
   assert.match((await audit(other, 'export', '--verify', file)).err, 'The file is of another log')
   assert.is((await audit(other, 'export', '--verify', file, '--offline')).how, 0)
@@ -231,7 +227,7 @@ test('an export that was cut off anywhere continues, and the file has the same b
 test('--verify names differences between the log and a file, and events erased since do not count', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
   const file = join(folder, 'log.ndjson')
-  const app = await open(source)
+  const app = await source.open()
   const ada = await signIn(app, 'device')
   for (const name of ['a', 'b', 'gone']) await put(ada, name, { title: name })
   assert.is((await audit(source, 'export', '--out', file)).how, 0)
@@ -255,7 +251,7 @@ test('--verify names differences between the log and a file, and events erased s
 
 test('traces that were deleted before an export are not in it, even if they are not erased yet', async () => {
   const [source, folder] = [await newPlace(false), await newFolder()]
-  const app = await open(source, { ROLES: 'api,projector' })
+  const app = await source.open({ ROLES: 'api,projector' })
   const ada = await signIn(app, 'device')
   await put(ada, 't', { title: 'secret' })
   await put(ada, 'stays', { title: 'open' })

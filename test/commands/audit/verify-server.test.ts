@@ -3,54 +3,45 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Signer, generateSigner } from '../../../src/server/proof/note.ts'
-import { signIn } from '../../support/world.ts'
-import { openAudited, signer, untilSigned, writeTrace } from '../../server/proof/support.ts'
+import { type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
+import { signer, untilSigned, writeTrace } from '../../server/proof/support.ts'
 import { openBareLog } from '../../support/bare-log.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import type { App } from '../../support/open-app.ts'
 import { inTemporary, run } from '../support/user.ts'
 
-type Log = { readonly database: Database; readonly id: string; readonly signer: Signer }
+type Log = EmptyWorld & { readonly id: string; readonly signer: Signer }
 type Served = { readonly url: string; readonly size: number; close(): Promise<void> }
-type Scene = { logs: Log[]; served: Served[] }
+type Scene = { logs: Log[] }
 
 const test = suite<Scene>('tracebook audit verify --server')
 test.before.each((scene) => {
   scene.logs = []
-  scene.served = []
 })
-test.after.each(async ({ logs, served }) => {
-  for (const { close } of served) await close()
-  for (const { database } of logs) await database.drop()
+test.after.each(async ({ logs }) => {
+  for (const { close } of logs) await close()
 })
 
 /** A log in a new database: of its own, or, as somebody makes it who owns the database, with the id of another one. */
 const newLog = async ({ logs }: Scene, key = signer, of?: Log): Promise<Log> => {
-  const database = await freshDatabase()
+  const world = await newEmptyWorld({ env: { AUDIT_PUBLIC: 'on', AUDIT_KEY: key.text } })
+  const { database } = world
   await onServer(database.url, 'update log.identity set id = coalesce($1, gen_random_uuid())', [of?.id])
   await onServer(database.url, 'delete from tracebook.followed_log')
   const bare = openBareLog(database.url)
   const { id } = await bare.identity().finally(() => bare.close())
-  const log = { database, id, signer: key }
+  const log = { ...world, id, signer: key }
   logs.push(log)
   return log
 }
 
 /** Serves a log at a port, and waits until all of it is signed, with so many more messages. */
-const serve = async ({ served }: Scene, log: Log, { at = '', messages = 1 } = {}): Promise<Served> => {
-  const app: App = await openAudited(log.database, { env: { AUDIT_PUBLIC: 'on' } }, log.signer)
+const serve = async (log: Log, { at = '', messages = 1 } = {}): Promise<Served> => {
+  const app = await log.openNode()
   const url = await app.app.listen({ host: '127.0.0.1', port: at ? Number(new URL(at).port) : 0 })
-  let isOpen = true
-  const close = async () => {
-    if (isOpen) await app.close()
-    isOpen = false
-  }
   const { token } = await signIn(app, 'device')
   await writeTrace(app, token, 't', messages, String(Math.random()))
-  const one = { url, size: (await untilSigned(app, token, log.database)).size, close }
-  served.push(one)
-  return one
+  return { url, size: (await untilSigned(app, token, log.database)).size, close: app.close }
 }
 
 /** An auditor with a folder for what is kept. */
@@ -80,11 +71,11 @@ test('refuses another log at the address of one that was kept, until its id is a
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene, generateSigner('forged.example.com/log'))]
-    const first = await serve(scene, log)
+    const first = await serve(log)
     assert.is((await auditor.verify(first.url)).how, 0)
     await first.close()
 
-    const second = await serve(scene, forged, { at: first.url })
+    const second = await serve(forged, { at: first.url })
     const { text: key } = forged.signer.verifier
     const spelt = first.url.replace('127.0.0.1', 'localhost')
     for (const url of [first.url, spelt])
@@ -98,7 +89,7 @@ test('refuses another log at the address of one that was kept, until its id is a
     assert.is((await auditor.kept()).length, 2, 'what was kept of the former one stays')
     await second.close()
 
-    await serve(scene, log, { at: first.url })
+    await serve(log, { at: first.url })
     await assertRefused(auditor, first.url, `--accept-log ${log.id}`)
   }))
 
@@ -106,9 +97,9 @@ test('refuses another log of the same origin at another address, until its id is
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene)]
-    const first = await serve(scene, log)
+    const first = await serve(log)
     assert.is((await auditor.verify(first.url)).how, 0)
-    const second = await serve(scene, forged)
+    const second = await serve(forged)
     await assertRefused(auditor, second.url, signer.name, log.id, `--accept-log ${forged.id}`)
     const accepted = await auditor.verify(second.url, '--accept-log', forged.id)
     assert.is(accepted.how, 0, accepted.out)
@@ -119,9 +110,9 @@ test('refuses another key of the same origin, until id and key are accepted', (s
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene, generateSigner(signer.name))]
-    const first = await serve(scene, log)
+    const first = await serve(log)
     assert.is((await auditor.verify(first.url)).how, 0)
-    const second = await serve(scene, forged)
+    const second = await serve(forged)
     const { text: key } = forged.signer.verifier
     await assertRefused(auditor, second.url, `--accept-log ${forged.id}`, `--accept-key ${key}`)
     assert.is((await auditor.verify(second.url, '--accept-key', key)).how, 3)
@@ -133,13 +124,13 @@ test('reads checkpoints kept by an earlier version, which kept no addresses', (s
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene)]
-    const first = await serve(scene, log)
+    const first = await serve(log)
     assert.is((await auditor.verify(first.url)).how, 0)
     const path = join(folder, 'audit', (await readdir(join(folder, 'audit')))[0]!)
     const { addresses: _, ...older } = JSON.parse(await readFile(path, 'utf8'))
     await writeFile(path, JSON.stringify(older))
 
-    const second = await serve(scene, forged)
+    const second = await serve(forged)
     await assertRefused(auditor, second.url, log.id, `--accept-log ${forged.id}`)
     const known = await auditor.verify(first.url, '--require-kept')
     assert.is(known.how, 0, known.out)
@@ -150,9 +141,9 @@ test('reads the log in a database by the same rule', (scene) =>
   inTemporary(async (folder) => {
     const auditor = newAuditor(folder)
     const [log, forged] = [await newLog(scene), await newLog(scene)]
-    const first = await serve(scene, log)
+    const first = await serve(log)
     assert.is((await auditor.verify(first.url)).how, 0)
-    await (await serve(scene, forged)).close()
+    await (await serve(forged)).close()
     const here = {
       DATABASE_URL: forged.database.url,
       ...logEnvironment(forged.database.url),
@@ -175,16 +166,16 @@ if (!process.env.TEST_LOG_URL)
       const auditor = newAuditor(folder)
       const log = await newLog(scene)
       const restored = await newLog(scene, signer, log)
-      const first = await serve(scene, log, { messages: 40 })
+      const first = await serve(log, { messages: 40 })
       assert.is((await auditor.verify(first.url)).how, 0)
       await first.close()
 
-      const second = await serve(scene, restored, { at: first.url, messages: 3 })
+      const second = await serve(restored, { at: first.url, messages: 3 })
       assert.ok(second.size < first.size)
       const lost = 'has lost its end, for example with a restored backup'
       await assertRefused(auditor, first.url, lost, `size ${second.size}`, `size ${first.size}`)
       await second.close()
-      await serve(scene, restored, { at: first.url, messages: 60 })
+      await serve(restored, { at: first.url, messages: 60 })
       await assertRefused(auditor, first.url, 'events before it were changed, or were lost', `size ${first.size}`)
     }))
 

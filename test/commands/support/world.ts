@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Signer } from '../../../src/server/proof/note.ts'
-import { openAudited } from '../../server/proof/support.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { audited } from '../../server/proof/support.ts'
+import { newEmptyWorld } from '../../support/world.ts'
 import { ask, tokenIn } from './api.ts'
 import { type User, inTemporary, newUser } from './user.ts'
 
@@ -45,20 +45,15 @@ const putTrace: (url: string) => World['putTrace'] =
 /** Runs `work` with a service of its own, in this process, and a user of it. */
 export const inWorld = (work: (world: World) => Promise<unknown>) =>
   inTemporary(async (folder) => {
-    const database = await freshDatabase()
+    const { database, openNode, close } = await newEmptyWorld({ env: { ...audited, SUMMARY_PROVIDER: 'none' } })
     let port = 0
-    let close = async () => {}
+    let stop = async () => {}
     const start = async (key?: Signer): Promise<string> => {
-      const opened = await openAudited(database, { env: { SUMMARY_PROVIDER: 'none' } }, key)
-      close = opened.close
-      const url = await opened.app.listen({ host: '127.0.0.1', port })
+      const node = await openNode(key ? { env: { AUDIT_KEY: key.text } } : {})
+      stop = node.close
+      const url = await node.app.listen({ host: '127.0.0.1', port })
       port = Number(new URL(url).port)
       return url
-    }
-    const stop = async () => {
-      const closing = close
-      close = async () => {}
-      await closing()
     }
     try {
       const url = await start()
@@ -73,10 +68,9 @@ export const inWorld = (work: (world: World) => Promise<unknown>) =>
         await start(key)
       }
       const world = { url, databaseUrl: database.url, folder, newMachine, newUser: logIn, putTrace: putTrace(url) }
-      await work({ ...world, user: await logIn('ada'), stop, restart })
+      await work({ ...world, user: await logIn('ada'), stop: () => stop(), restart })
     } finally {
-      await stop()
-      await database.drop()
+      await close()
     }
   })
 

@@ -12,32 +12,30 @@ import { locks } from '../../../src/eventstore/engine/schema.ts'
 import { skipEvent } from '../../../src/eventstore/engine/skip.ts'
 import { eventsOf, notedIn, writeTrace } from '../../server/erasure/support.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../../support/until.ts'
 import { outage } from '../../support/silent.ts'
 
-type Scene = { database: Database; sql: pg.Client; app: App; owner: Person }
+type Scene = EmptyWorld & { sql: pg.Client; app: App; owner: Person }
 
 const groups = [mainGroup, shelf]
 const schema = schemaOf(shelf)
 
 const test = suite<Scene>('engine: a second group of read models')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase({ readModels: false })
+  Object.assign(scene, await newEmptyWorld({ readModels: false, groups }))
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
   await scene.sql.query('create schema rm_shelf_1; create table rm_shelf_1.books (a int)')
-  scene.app = await openApp(scene.database.url, { groups })
+  scene.app = await scene.openNode()
   scene.owner = await signIn(scene.app)
 })
-test.after.each(async ({ app, sql, database }) => {
-  await app.close()
+test.after.each(async ({ close, sql }) => {
   await sql.end()
-  await database.drop()
+  await close()
 })
 
 const put = ({ owner }: Scene, trace: string, body: object = {}) => owner.ask('PUT', `/v1/traces/${trace}`, body)
@@ -67,7 +65,7 @@ const metricsOf = (app: App) => app.service.metrics.registry.metrics()
 
 test('has its own schema, checkpoint and lease, follows the log, and drops its older versions', async (scene) => {
   const { app, database, sql } = scene
-  const other = await openApp(database.url, { groups })
+  await scene.openNode()
   await put(scene, 'a')
   await put(scene, 'b')
   await hasBooks(scene, 'a', 'b')
@@ -87,7 +85,6 @@ test('has its own schema, checkpoint and lease, follows the log, and drops its o
     assert.match(metrics, `tracebook_projection_lag_events{group="${group}"}`)
     assert.match(metrics, `tracebook_projection_lag_seconds{group="${group}"} 0`)
   }
-  await other.close()
 })
 
 test('may lag behind: the service is ready, reads and writes go on, and erasure waits for it', async (scene) => {
@@ -177,8 +174,8 @@ test('is rebuilt by its name, without the others', async (scene) => {
 })
 
 test('is known on nodes that have no runner', async (scene) => {
-  const { app, database } = scene
-  const api = await openApp(database.url, { groups, env: { ROLES: 'api' } })
+  const { app, openNode } = scene
+  const api = await openNode({ env: { ROLES: 'api' } })
   await hasBooks(scene)
   await hold(scene)
   await put(scene, 'a')
@@ -189,7 +186,6 @@ test('is known on nodes that have no runner', async (scene) => {
   await letGo(scene)
   await until(async () => (await api.service.readiness()).degraded.length === 0)
   assert.equal((await app.service.readiness()).missing, [])
-  await api.close()
 })
 
 test('names of groups are distinct, and one of them is main', async ({ app, database }) => {

@@ -7,25 +7,24 @@ import { newId } from '../../../src/base/ids.ts'
 import { dropUnused, holdUseLock } from '../../../src/eventstore/engine/schema.ts'
 import { MAIN, schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { SqlState, hasSqlState } from '../../../src/eventstore/postgres/sql-state.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
 import { numbered } from '../log/support/events.ts'
 import { openEngine } from '../../support/engine.ts'
-import { openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { type EmptyWorld, newEmptyWorld } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
-type Scene = { database: Database; sql: pg.Client }
+type Scene = EmptyWorld & { sql: pg.Client }
 
 const test = suite<Scene>('engine: schemas that are not used any more')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase({ readModels: false })
+  Object.assign(scene, await newEmptyWorld({ readModels: false }))
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
 })
-test.after.each(async ({ sql, database }) => {
+test.after.each(async ({ sql, close }) => {
   await sql.end()
-  await database.drop()
+  await close()
 })
 
 const make = async (sql: pg.Client, ...schemas: string[]) => {
@@ -114,21 +113,18 @@ test('a runner declares that it uses its read models', async ({ sql, database })
   }
 })
 
-test('a node declares that it uses its read models for as long as it runs', async ({ sql, database }) => {
+test('a node declares that it uses its read models for as long as it runs', async ({ sql, openNode }) => {
   const isUsed = async () => {
     const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
     if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
     return !rows[0].free
   }
-  const app = await openApp(database.url, { env: { ROLES: 'api' }, ready: false })
-  try {
-    while (!(await isUsed())) await setTimeout(5)
-    await sql.query(`select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
-      where datname = current_database() and locktype = 'advisory' and mode = 'ShareLock'`)
-    while (!(await isUsed())) await setTimeout(5)
-  } finally {
-    await app.close()
-  }
+  const node = await openNode({ env: { ROLES: 'api' }, ready: false })
+  while (!(await isUsed())) await setTimeout(5)
+  await sql.query(`select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
+    where datname = current_database() and locktype = 'advisory' and mode = 'ShareLock'`)
+  while (!(await isUsed())) await setTimeout(5)
+  await node.close()
   while (await isUsed()) await setTimeout(5)
 })
 

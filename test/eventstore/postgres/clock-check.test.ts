@@ -2,17 +2,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { newClockCheck } from '../../../src/eventstore/postgres/clock-check.ts'
 import { newPool } from '../../../src/eventstore/postgres/connect.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { openEmptyWorld } from '../../support/world.ts'
 
 const test = suite('postgres/clock-check')
 
-const database = await freshDatabase()
+const { database, openNode } = await openEmptyWorld(test)
 const pool = newPool({ url: database.url, name: 'clock', max: 1, statementTimeoutMs: 5_000 })
-test.after(async () => {
-  await pool.end()
-  await database.drop()
-})
+test.after(() => pool.end())
 
 const complaintOf = (ms: number) => newClockCheck({ pool, now: () => Date.now() + ms }).problem()
 
@@ -53,7 +49,7 @@ test('the clocks are compared now and then, not at each question', async () => {
 
 test('the service is ready, and says what is wrong with its clock', async () => {
   const ready = async (now: () => number) => {
-    const node = await openApp(database.url, { now })
+    const node = await openNode({ now })
     while ((await node.service.readiness()).missing.length > 0);
     const { statusCode, body } = await node.app.inject({ method: 'GET', url: '/health/ready' })
     await node.close()

@@ -3,13 +3,14 @@ import * as assert from 'uvu/assert'
 import { groups } from '../../../projections/index.ts'
 import { findingsOf } from '../proof/verify/support.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, signIn } from '../../support/world.ts'
+import { type Database, onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
+import { type Person, openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { eventsOf, notedIn } from './support.ts'
 
 const test = suite('erasure: interrupted')
+const { node, openNode, database } = await openWorld(test)
 
 const MESSAGES = 3_000
 
@@ -58,14 +59,13 @@ const revisionsOf = async ({ url }: Database, id: string): Promise<number[]> => 
 }
 
 /** A service whose erasure of a large trace was cut off, and that is stopped. */
-const cutOff = async (database: Database, { keeps }: { keeps: number }) => {
-  const app = await openApp(database.url)
-  const owner = await signIn(app)
+const cutOff = async (node: App, database: Database, { keeps }: { keeps: number }) => {
+  const owner = await signIn(node)
   const id = await writeLargeTrace(owner)
   const allowDeletion = await refuseDeletion(database, keeps)
   await owner.send('DELETE', '/v1/traces/t')
   await until(async () => (await notedIn(database)).some(({ attempts }) => attempts > 0))
-  await app.close()
+  await node.close()
   return { id, token: owner.token, allowDeletion }
 }
 
@@ -73,8 +73,7 @@ const untilErased = (app: App, database: Database, id: string) =>
   until(async () => (await notedIn(database)).length === 0 && `${await eventsOf(app, id)}` === 'TraceDeleted')
 
 test('an interrupted erasure keeps the events that new read models are built from', async () => {
-  const database = await freshDatabase()
-  const { id, token, allowDeletion } = await cutOff(database, { keeps: 500 })
+  const { id, token, allowDeletion } = await cutOff(node, database, { keeps: 500 })
   const left = await revisionsOf(database, id)
   assert.equal(
     left.slice(0, -1),
@@ -87,17 +86,12 @@ test('an interrupted erasure keeps the events that new read models are built fro
     'what is left is whole appends, before a deletion that explains the rest',
   )
   await dropReadModels(database)
-  const app = await openApp(database.url)
-  try {
-    assert.equal(await quarantined(database), [])
-    assert.is((await app.call('GET', '/v1/traces/t', { token })).status, 404)
-    await allowDeletion()
-    await untilErased(app, database, id)
-    assert.is((await app.call('PUT', '/v1/traces/t', { token, body: { title: 'anew' } })).status, 200)
-  } finally {
-    await app.close()
-    await database.drop()
-  }
+  const app = await openNode()
+  assert.equal(await quarantined(database), [])
+  assert.is((await app.call('GET', '/v1/traces/t', { token })).status, 404)
+  await allowDeletion()
+  await untilErased(app, database, id)
+  assert.is((await app.call('PUT', '/v1/traces/t', { token, body: { title: 'anew' } })).status, 200)
 })
 
 test.run()

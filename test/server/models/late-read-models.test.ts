@@ -4,32 +4,27 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import { openEmptyWorld } from '../../support/world.ts'
 
 const test = suite('a model registry whose read models are late')
+const { openNode } = await openEmptyWorld(test, { readModels: false })
 
 test('is filled as soon as they are there', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalogue-'))
   const CATALOGUE_URL = join(folder, 'api.json')
   const models = { 'gpt-5.5': { name: 'GPT-5.5', release_date: '2026-01' } }
   await writeFile(CATALOGUE_URL, JSON.stringify({ openai: { name: 'OpenAI', env: [], npm: '', doc: '', models } }))
-  const database = await freshDatabase({ readModels: false })
-  const apps: App[] = []
   const said = Promise.withResolvers<string>()
   const stream = { write: (line: string) => void (line.includes('model') && said.resolve(JSON.parse(line).msg)) }
   try {
     const logger = pino({ level: 'info' }, stream)
-    const worker = await openApp(database.url, { env: { ROLES: 'api,worker', CATALOGUE_URL }, logger, ready: false })
-    apps.push(worker)
+    const worker = await openNode({ env: { ROLES: 'api,worker', CATALOGUE_URL }, logger, ready: false })
     assert.is(await said.promise, 'the model registry cannot be filled yet')
-    apps.push(await openApp(database.url, { env: { ROLES: 'projector' } }))
+    await openNode({ env: { ROLES: 'projector' } })
     const names = async () =>
       ((await worker.call('GET', '/v1/models')).data as { models?: object[] } | undefined)?.models
     while (!(await names())?.length) await new Promise((resolve) => setTimeout(resolve, 50))
   } finally {
-    for (const app of apps) await app.close()
-    await database.drop()
     await rm(folder, { recursive: true })
   }
 })

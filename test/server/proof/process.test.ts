@@ -11,31 +11,30 @@ import { generateSigner, parseVerifier } from '../../../src/server/proof/note.ts
 import { type Signed, startTreeProcess } from '../../../src/server/proof/process.ts'
 import { anAppend, numbered } from '../../eventstore/log/support/events.ts'
 import { openBareLog } from '../../support/bare-log.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { signIn } from '../../support/world.ts'
+import { type Database, onServer } from '../../support/database.ts'
+import type { App } from '../../support/open-app.ts'
+import { type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
 import { outage, silent } from '../../support/silent.ts'
 import { until } from '../../support/until.ts'
-import { migrate } from '../../../src/eventstore/postgres/migrate.ts'
 import {
   assertLeavesOf,
+  audited,
   checkpointOf,
   leavesIn,
-  openAudited,
   signer,
   untilCovered,
   untilSigned,
   writeTrace,
 } from './support.ts'
 
-const test = suite<{ database: Database; ends: (() => Promise<unknown>)[] }>('proof/process')
+const test = suite<EmptyWorld & { ends: (() => Promise<unknown>)[] }>('proof/process')
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  await migrate(scene.database.url)
+  Object.assign(scene, await newEmptyWorld({ env: audited }))
   scene.ends = []
 })
-test.after.each(async ({ database, ends }) => {
+test.after.each(async ({ close, ends }) => {
   for (const end of ends.reverse()) await end()
-  await database.drop()
+  await close()
 })
 
 const start = ({ url }: Database, log: EventLog) =>
@@ -44,9 +43,11 @@ const start = ({ url }: Database, log: EventLog) =>
 const openLog = ({ url }: Database, maxAppendBytes?: number) =>
   wholeAppends(openBareLog(url, maxAppendBytes ? { maxAppendBytes } : {}))
 
-test('every event gets a leaf, in the order of the log, and the checkpoint covers them', async ({ database, ends }) => {
-  const app = await openAudited(database)
-  ends.push(app.close)
+test('every event gets a leaf, in the order of the log, and the checkpoint covers them', async ({
+  database,
+  openNode,
+}) => {
+  const app = await openNode()
   const { token } = await signIn(app)
   await writeTrace(app, token, 'a', 600)
   await writeTrace(app, token, 'b', 3)
@@ -109,13 +110,16 @@ test('one process at a time writes leaves, and another takes over', async ({ dat
   assertLeavesOf(leaves, events)
 })
 
-test('nothing is erased before it has its leaf, and leaves outlive their events', async ({ database, ends }) => {
+test('nothing is erased before it has its leaf, and leaves outlive their events', async ({
+  database,
+  openNode,
+  ends,
+}) => {
   const holder = new pg.Client({ connectionString: database.url })
   await holder.connect()
   await holder.query(`select pg_advisory_lock(hashtext('tracebook proof'))`)
   ends.push(() => holder.end())
-  const app = await openAudited(database)
-  ends.push(app.close)
+  const app = await openNode()
   const { token } = await signIn(app)
   const id = await writeTrace(app, token, 't', 20, 'secret')
   await app.call('DELETE', '/v1/traces/t', { token })
@@ -144,17 +148,16 @@ test('nothing is erased before it has its leaf, and leaves outlive their events'
 
 test('a key can be replaced: the history names both, and signatures of the old one stay valid', async ({
   database,
-  ends,
+  openNode,
 }) => {
-  const first = await openAudited(database)
+  const first = await openNode()
   const { token } = await signIn(first)
   await untilSigned(first, token, database)
   const old = await checkpointOf(first, token)
   await first.close()
 
   const next = generateSigner(signer.name)
-  const second = await openAudited(database, {}, next)
-  ends.push(second.close)
+  const second = await openNode({ env: { AUDIT_KEY: next.text } })
   await until(async () => (await keysOf(second, token)).key === next.verifier.text)
   await writeTrace(second, token, 't', 5)
   await untilSigned(second, token, database)
@@ -169,22 +172,21 @@ test('a key can be replaced: the history names both, and signatures of the old o
 })
 
 type Keys = { origin: string; key: string; keys: { key: string; from: number; to: number }[] }
-const keysOf = async ({ call }: Awaited<ReturnType<typeof openAudited>>, token: string): Promise<Keys> =>
+const keysOf = async ({ call }: App, token: string): Promise<Keys> =>
   (await call('GET', '/v1/audit/key', { token })).data as Keys
 
 test('without a key nothing is signed or served, which is logged at the start, and leaves are written all the same', async ({
   database,
-  ends,
+  openNode,
 }) => {
-  const first = await openAudited(database)
+  const first = await openNode()
   const { token } = await signIn(first)
   await untilSigned(first, token, database)
   await first.close()
 
   const lines: string[] = []
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
-  const app = await openAudited(database, { env: { AUDIT_KEY: '' }, logger })
-  ends.push(app.close)
+  const app = await openNode({ env: { AUDIT_KEY: '' }, logger })
   assert.match(lines.join(''), 'AUDIT_KEY')
   for (const url of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=1'])
     assert.is((await app.call('GET', `/v1/audit/${url}`, { token })).status, 404, url)
@@ -223,9 +225,8 @@ const others = {
 }
 
 for (const [name, change] of Object.entries(others))
-  test(`nothing is served or signed any more once ${name} while the service runs`, async ({ database, ends }) => {
-    const app = await openAudited(database)
-    ends.push(app.close)
+  test(`nothing is served or signed any more once ${name} while the service runs`, async ({ database, openNode }) => {
+    const app = await openNode()
     const { token } = await signIn(app)
     await untilSigned(app, token, database)
     await change(database)
@@ -318,15 +319,14 @@ for (const [name, damage] of Object.entries(damages))
 
 test('a tree that is not continued is not served, and the metrics show it; writes go on', async ({
   database,
-  ends,
+  openNode,
 }) => {
-  const first = await openAudited(database)
+  const first = await openNode()
   const { token } = await signIn(first)
   await untilSigned(first, token, database)
   await first.close()
   await onServer(database.url, `update tracebook.audit_keys set root = sha256('x')`)
-  const app = await openAudited(database)
-  ends.push(app.close)
+  const app = await openNode()
   await until(async () => /^tracebook_audit_refused 1$/m.test((await app.app.inject('/metrics')).body))
   assert.is((await app.call('PUT', '/v1/traces/t', { token, body: {} })).status, 200)
   for (const url of ['checkpoint', 'key', 'tile/0/000.p/1', 'consistency?from=1&to=1'])

@@ -5,26 +5,23 @@ import { parseEntry } from '../../../src/server/proof/entry.ts'
 import { tileIndexPath } from '../../../src/server/proof/tiles.ts'
 import { isConsistent, leafHash, rootByInclusion } from '../../../src/server/proof/tree.ts'
 import { type Caller, type Team, callers, newTeam, standingOf } from '../../access/team.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
-import { signIn } from '../../support/world.ts'
+import { onServer } from '../../support/database.ts'
+import { type World, newWorld, signIn } from '../../support/world.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 import { naiveRoot } from './naive.ts'
-import { checkpointOf, leavesIn, openAudited, signer, untilSigned, writeTrace } from './support.ts'
+import { audited, checkpointOf, leavesIn, signer, untilSigned, writeTrace } from './support.ts'
 
-type Scene = { database: Database; app: App; token: string; team: Team }
+type Scene = World & { app: App; token: string; team: Team }
 
 const test = suite<Scene>('proof/routes')
 test.before(async (scene) => {
-  scene.database = await freshDatabase()
-  scene.app = await openAudited(scene.database)
+  Object.assign(scene, await newWorld({ env: audited }))
+  scene.app = scene.node
   scene.token = (await signIn(scene.app)).token
   scene.team = await newTeam(scene.app, 'team')
 })
-test.after(async ({ app, database }) => {
-  await app.close()
-  await database.drop()
-})
+test.after(({ close }) => close())
 
 const bare = ({ app, token }: Scene, url: string, as: string | null = token) =>
   app.app.inject({ url, headers: as === null ? {} : { authorization: `Bearer ${as}` } })
@@ -259,20 +256,17 @@ test('any session can read checkpoint, key, tiles and consistency', async (scene
 })
 
 test('with AUDIT_PUBLIC=on everybody can, and caches on the way may keep them', async (scene) => {
-  const app = await openAudited(scene.database, { env: { AUDIT_PUBLIC: 'on' } })
-  try {
-    for (const path of paths) {
-      const { statusCode, headers } = await app.app.inject(`/v1/audit/${path}`)
-      assert.is(statusCode, 200, path)
-      assert.match(String(headers['cache-control']), /^public, /)
-      assert.not.match(String(headers.vary), 'authorization')
-    }
-    assert.is((await app.app.inject('/v1/audit/tile/0/900')).headers['cache-control'], 'no-store')
-    const { size } = await checkpointOf(app)
-    assert.ok(size > 0)
-  } finally {
-    await app.close()
+  const node = await scene.openNode({ env: { AUDIT_PUBLIC: 'on' } })
+  for (const path of paths) {
+    const { statusCode, headers } = await node.app.inject(`/v1/audit/${path}`)
+    assert.is(statusCode, 200, path)
+    assert.match(String(headers['cache-control']), /^public, /)
+    assert.not.match(String(headers.vary), 'authorization')
   }
+  assert.is((await node.app.inject('/v1/audit/tile/0/900')).headers['cache-control'], 'no-store')
+  const { size } = await checkpointOf(node)
+  assert.ok(size > 0)
+  await node.close()
 })
 
 test('an event that differs from its leaf is not proved', async (scene) => {

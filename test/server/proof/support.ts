@@ -6,18 +6,14 @@ import type { TreeHead } from '../../../src/server/proof/tree.ts'
 import type { EventLog, RecordedEvent } from '../../../src/eventstore/log/log.ts'
 import { all } from '../../eventstore/log/support/events.ts'
 import { type Database, onServer } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
 import { naiveRoot } from './naive.ts'
 
 export const signer: Signer = generateSigner('traces.example.com/log')
 
-/** A service whose checkpoints are signed. */
-export const openAudited = (
-  { url }: Database,
-  { env, ...options }: Parameters<typeof openApp>[1] = {},
-  key: Signer = signer,
-): Promise<App> => openApp(url, { ...options, env: { AUDIT_KEY: key.text, ...env } })
+/** The environment of a service whose checkpoints are signed. */
+export const audited = { AUDIT_KEY: signer.text }
 
 /** A trace with so many messages; gives its id. */
 export const writeTrace = async ({ call }: App, token: string, trace: string, count: number, text = 'text') => {

@@ -6,10 +6,9 @@ import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inFolder } from '../../eventstore/embedded/support.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { signIn } from '../../support/world.ts'
+import { newWorld, signIn } from '../../support/world.ts'
 import { generateSigner } from '../../../src/server/proof/note.ts'
-import { checkpointOf, openAudited, signer, untilSigned, writeTrace } from './support.ts'
+import { audited, checkpointOf, signer, untilSigned, writeTrace } from './support.ts'
 
 /** A verifier that is not ours: Go's `sumdb/note` and `sumdb/tlog`, from the packages of Debian, so that nothing is downloaded. */
 const GOPATH = process.env.TEST_GOPATH ?? '/usr/share/gocode'
@@ -49,8 +48,7 @@ const run = async (program: string, task: object) => {
 
 const check = () =>
   inFolder(async (folder) => {
-    const database = await freshDatabase()
-    const app = await openAudited(database, { env: { AUDIT_PUBLIC: 'on' } })
+    const { node: app, database, close } = await newWorld({ env: { ...audited, AUDIT_PUBLIC: 'on' } })
     try {
       const program = build(folder)
       const base = await app.app.listen({ host: '127.0.0.1', port: 0 })
@@ -81,8 +79,7 @@ const check = () =>
       assert.is((await run(program, { ...task, proofs: [bent, ...others] })).code, 1)
       assert.is((await run(program, { ...task, key: generateSigner(signer.name).verifier.text })).code, 1)
     } finally {
-      await app.close()
-      await database.drop()
+      await close()
     }
   })
 

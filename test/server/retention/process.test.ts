@@ -10,41 +10,30 @@ import { newExpiringTraces } from '../../../src/server/retention/expiring-traces
 import { expire, type ExpireOptions, expireUnlessQuarantined } from '../../../src/server/retention/process.ts'
 import { traces } from '../../../src/server/trace/decide.ts'
 import { traceSource } from '../../../src/server/trace/source.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
-import { type Person, callerOf, signIn } from '../../support/world.ts'
+import type { App } from '../../support/open-app.ts'
+import { type EmptyWorld, type Person, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
-type Scene = { database: Database; opened: App[]; clock: { now: number }; pool: pg.Pool }
+type Scene = EmptyWorld & { clock: { now: number }; pool: pg.Pool }
 
 const DAY = 24 * 60 * 60_000
 const test = suite<Scene>('retention')
 
 test.before.each(async (scene) => {
   scene.clock = { now: Date.now() - 40 * DAY }
-  scene.database = await freshDatabase()
-  scene.opened = []
+  Object.assign(scene, await newEmptyWorld())
   scene.pool = new pg.Pool({ connectionString: scene.database.url, max: 1 })
 })
-test.after.each(async ({ database, opened, pool }) => {
-  for (const app of opened) await app.close()
+test.after.each(async ({ close, pool }) => {
   await pool.end()
-  await database.drop()
+  await close()
 })
 
 /** A node without a worker, whose clock is the scene's. */
-const openPast = async ({ database, opened, clock }: Scene) => {
-  const app = await openApp(database.url, { env: { ROLES: 'api,projector' }, now: () => clock.now })
-  opened.push(app)
-  return app
-}
+const openPast = ({ openNode, clock }: Scene) => openNode({ env: { ROLES: 'api,projector' }, now: () => clock.now })
 
 /** A node at the present time. */
-const openPresent = async ({ database, opened }: Scene, env: Record<string, string> = {}) => {
-  const app = await openApp(database.url, { env })
-  opened.push(app)
-  return app
-}
+const openPresent = ({ openNode }: Scene, env: Record<string, string> = {}) => openNode({ env })
 
 const write = async (node: App, { token }: Person, ...names: string[]) => {
   for (const name of names) await callerOf(node, token).send('PUT', `/v1/traces/${name}`, {})
@@ -103,7 +92,6 @@ test('many traces are deleted, whichever worker is stopped meanwhile', async (sc
     const worker = await openPresent(scene, { ROLES: 'api,worker' })
     await until(async () => (await left()) <= goal)
     await worker.close()
-    scene.opened.pop()
   }
   const before = await left()
   assert.ok(before > 0, 'the workers were stopped too late')
@@ -121,8 +109,7 @@ test('a worker whose clock is wrong deletes nothing', async (scene) => {
   await keep(past, ada, 1)
   let lines = ''
   const logger = pino({ level: 'warn' }, { write: (line: string) => void (lines += line) })
-  const later = await openApp(scene.database.url, { now: () => Date.now() + 3 * DAY, env: { ROLES: 'worker' }, logger })
-  scene.opened.push(later)
+  await scene.openNode({ now: () => Date.now() + 3 * DAY, env: { ROLES: 'worker' }, logger })
   await until(() => lines.includes('retention deletes nothing while the clock is wrong'))
   assert.equal(await namesOf(past, ada), ['today'])
 })

@@ -11,34 +11,31 @@ import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { rebuild, withReplica } from '../../../src/eventstore/engine/rebuild.ts'
 import { locks } from '../../../src/eventstore/engine/schema.ts'
 import { newApplyingClient, newClient } from '../../../src/eventstore/postgres/connect.ts'
-import { type Database, freshDatabase } from '../../support/database.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { type Caller, type Person, callerOf, signIn } from '../../support/world.ts'
+import { type Caller, type EmptyWorld, type Person, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
 import { smallSegments } from './support/open-search.ts'
 
 const schema = schemaOf(smallSegments)
 
 /** A service that does not keep its index up, because the test holds the lease for that; and two users. */
-type Scene = { database: Database; lease: pg.Client; app: App; owner: Person; other: Person }
+type Scene = EmptyWorld & { lease: pg.Client; app: App; owner: Person; other: Person }
 
 const test = suite<Scene>('search: the backlog of the index')
 
 test.before.each(async (scene) => {
-  scene.database = await freshDatabase()
-  const { url } = scene.database
-  scene.lease = newClient(url, 'test')
+  Object.assign(scene, await newEmptyWorld({ groups: [mainGroup, timelineGroup, smallSegments] }))
+  scene.lease = newClient(scene.database.url, 'test')
   await scene.lease.connect()
   await scene.lease.query('select pg_advisory_lock(hashtext($1))', [locks.runner(schema)])
-  scene.app = await openApp(url, { groups: [mainGroup, timelineGroup, smallSegments] })
+  scene.app = await scene.openNode()
   scene.owner = await signIn(scene.app)
   scene.other = await signIn(scene.app)
 })
-test.after.each(async ({ app, lease, database }) => {
-  await app.close()
+test.after.each(async ({ close, lease }) => {
   await lease.end()
-  await database.drop()
+  await close()
 })
 
 /** Writes messages with the names `m0`, `m1`, … into a trace. */

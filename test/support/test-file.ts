@@ -92,6 +92,7 @@ const SLOW = [
   'server/trace/list-plans',
   'server/trace/locate',
   'server/trace/long-lists',
+  'transcript/steps',
 ]
 
 const isSlow = (file: string) => SLOW.some((start) => file.startsWith(`test/${start}`))

@@ -5,6 +5,7 @@ import { rules } from '../../../src/client/redaction/rules.ts'
 import { textShown } from '../../../src/client/redaction/shown.ts'
 import { contexts, disguises, fill, forms, harmless, innocent, named, newRandom, phrases } from './corpus.ts'
 import { samples } from './rule-samples.ts'
+import { runs } from '../../support/runs.ts'
 
 const test = suite('finding secrets in a text')
 const find = newFindSecrets()
@@ -33,6 +34,9 @@ const planted = (): readonly { readonly text: string; readonly secret: string; r
   ]
 }
 
+/** In each way a usual run tries one of so many of the texts. */
+const PARTS = 5
+
 const isIn = (text: string, secret: string) =>
   text.includes(secret) || text.includes(JSON.stringify(secret).slice(1, -1))
 
@@ -47,14 +51,16 @@ test('of planted secrets of more than 100 kinds, in more than 25 contexts, at le
 
 test('at least 98 of 100 are found in whatever way they are written so that a terminal or a page shows them', () => {
   const all = planted()
-  let sum = 0
-  for (const [way, disguise] of Object.entries(disguises)) {
-    const missed = all.filter(({ text, secret }) => isIn(textShown(without(disguise(text))), secret))
-    assert.ok(missed.length <= all.length / 50, missed.map(({ kind, text }) => `${way}, ${kind}: ${text}`).join('\n'))
+  const ways = Object.entries(disguises)
+  let [sum, count] = [0, 0]
+  for (const [index, [way, disguise]] of ways.entries()) {
+    const some = all.filter((_, i) => (i + index) % PARTS < runs(1)) // other texts in each way
+    const missed = some.filter(({ text, secret }) => isIn(textShown(without(disguise(text))), secret))
+    assert.ok(missed.length <= some.length / 50, missed.map(({ kind, text }) => `${way}, ${kind}: ${text}`).join('\n'))
     sum += missed.length
+    count += some.length
   }
-  const count = Object.keys(disguises).length
-  process.stdout.write(`${sum} of ${all.length * count} missed that are planted in ${count} ways\n`)
+  process.stdout.write(`${sum} of ${count} missed that are planted in ${ways.length} ways\n`)
 })
 
 test('at most one secret in seven is missed, for each kind and each context', () => {

@@ -79,7 +79,7 @@ test('each range of what is shown comes from a range of the text that shows it',
 })
 
 test('a text that consists of what is hidden is searched in time proportional to its length', () => {
-  // What looked on to the end from each of them would take hours.
+  // What looked on to the end from each of them would take many minutes.
   const units = [
     '\u001b',
     '\u001b[',
@@ -106,7 +106,7 @@ test('a text that consists of what is hidden is searched in time proportional to
     'k\bke\bey\by=Wq8z\r',
     '\u001b[1mPASSWORD\u001b[m="',
   ])
-    assert.ok(find(unit.repeat(1_000_000 / unit.length)).length < 100_000)
+    assert.ok(find(unit.repeat(300_000 / unit.length)).length < 30_000)
 })
 
 test.run()

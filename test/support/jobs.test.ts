@@ -71,4 +71,12 @@ test('a path on the command line chooses files of all parts', () =>
     'test/commands/serve.test.ts',
   ]))
 
+test('with --quick they are only those of npm test', () => {
+  const jobs = jobsOf(root, { part: 'quick', filters: ['commands/serve', 'base/json/exact'], quick: true })
+  assert.equal(
+    jobs.map(({ file }) => file),
+    ['test/base/json/exact.test.ts'],
+  )
+})
+
 test.run()

@@ -16,6 +16,8 @@ export type Part = 'pure' | 'quick' | 'rest' | 'all'
 export type Choice = {
   /** Only files whose paths contain one of these, from all parts. */
   readonly filters: readonly string[]
+  /** Whether of these only files run that `npm test` runs. */
+  readonly quick?: boolean
   readonly part: Part
   /** Whether only files run that `--times` makes repeat more. */
   readonly repeated?: boolean
@@ -73,9 +75,23 @@ const allOnEventStore = (files: readonly TestFile[]): Job[] =>
     .filter(({ file }) => !POSTGRES_ONLY.includes(file))
     .map(onEventStore)
 
+/** Files that take a minute or more. */
+const LONGEST = [
+  'test/connections.test.ts',
+  'test/eventstore/log/eventstoredb.test.ts',
+  'test/server/export/routes.test.ts',
+  'test/server/history/erase.test.ts',
+  'test/server/realtime/hostile.test.ts',
+  'test/server/trace/cut-off.test.ts',
+  'test/server/trace/long-lists.test.ts',
+]
+
 /** Sorts the jobs that take least time to the end, so that no process ends long after the others. */
 const byOrder = (a: Job, b: Job) =>
-  Number(a.isQuick) - Number(b.isQuick) || Number(b.needsDatabase) - Number(a.needsDatabase)
+  Number(a.isQuick) - Number(b.isQuick) ||
+  Number(b.isAlone) - Number(a.isAlone) ||
+  Number(LONGEST.includes(b.file)) - Number(LONGEST.includes(a.file)) ||
+  Number(b.needsDatabase) - Number(a.needsDatabase)
 
 /** Reads `2/3`. */
 export const readShard = (text: string): Shard => {
@@ -88,8 +104,8 @@ export const readShard = (text: string): Shard => {
 export const jobsOf = (root: string, { shard = { k: 1, n: 1 }, ...choice }: Choice): Job[] =>
   chosen(root, choice).filter((_job, index) => index % shard.n === shard.k - 1)
 
-const chosen = (root: string, { filters, part, repeated = false, log }: Choice): Job[] => {
-  const files = testFiles(root, filters).filter(({ repeats }) => repeats || !repeated)
+const chosen = (root: string, { filters, part, quick = false, repeated = false, log }: Choice): Job[] => {
+  const files = testFiles(root, filters).filter(({ repeats, isQuick }) => (repeats || !repeated) && (isQuick || !quick))
   if (log === 'Postgres') return files.map(onPostgres)
   if (log === 'EventStoreDB') return allOnEventStore(files)
   if (log === 'both') return [...files.map(onPostgres), ...allOnEventStore(files)]

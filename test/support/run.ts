@@ -78,6 +78,7 @@ const main = async (
 const options = {
   all: { type: 'boolean' },
   rest: { type: 'boolean' },
+  quick: { type: 'boolean', default: false },
   pure: { type: 'boolean' },
   log: { type: 'string' },
   shard: { type: 'string' },
@@ -108,8 +109,10 @@ for (const [name, number] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP:
   })
 }
 const shard = values.shard === undefined ? undefined : readShard(values.shard)
-const result = await main({ filters, part, repeated, log, shard }, values, stopping.signal).catch((error) => {
-  if (code === undefined) console.error(error)
-  return 1
-})
+const result = await main({ filters, part, quick: values.quick, repeated, log, shard }, values, stopping.signal).catch(
+  (error) => {
+    if (code === undefined) console.error(error)
+    return 1
+  },
+)
 process.exitCode = code ?? result

@@ -10,11 +10,16 @@ const AGAIN = process.env.TEST_AGAIN === '1'
 const CORES = availableParallelism()
 
 /**
- * How many processes run at once. Most files wait half of their time, for a database or a timer. Files that start processes run one per core,
+ * How many processes run at once. Most files wait half of their time, for a database or a timer. Of files that start processes one per core runs,
  * because these take all that they get.
  */
-const SHARED_AT_ONCE = CORES + 2
+const AT_ONCE = CORES + 2
 const ALONE_AT_ONCE = CORES
+/**
+ * How many files a process runs. What they have opened stays in its memory, 3 MB a service: after 100 services a garbage collection takes
+ * so long that files take twice the time, while a new process takes one second.
+ */
+const FILES_OF_PROCESS = 40
 /** How many connections to the database server a file takes: it opens one node or two, whose pools are seldom full. */
 const CONNECTIONS_OF_FILE = 48
 
@@ -95,6 +100,19 @@ const runJob = async ({ process, jobs }: Current, job: Job, options: RunnerOptio
   return { ...result, cost }
 }
 
+/** Hands out jobs in their order, to several who run them; nothing more to one for whom there is only what must wait. */
+const handOut = function* (left: Set<Job>, running: Set<Job>) {
+  for (;;) {
+    const isFull = [...running].filter(({ isAlone }) => isAlone).length >= ALONE_AT_ONCE
+    const job = [...left].find(({ isAlone }) => !isAlone || !isFull)
+    if (!job) return
+    left.delete(job)
+    running.add(job)
+    yield job
+    running.delete(job)
+  }
+}
+
 /** Runs jobs one after another; jobs that may share a process run in the same one. */
 const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: Results) => {
   const { signal } = options
@@ -116,7 +134,7 @@ const runInTurn = async (jobs: Iterable<Job>, options: RunnerOptions, results: R
     const result = await runJob(current, job, options)
     results.set(job, result)
     if (!signal.aborted) print(job, result)
-    if (result.problem || job.isAlone) await end()
+    if (result.problem || job.isAlone || current.jobs.length >= FILES_OF_PROCESS) await end()
   }
   await end()
 }
@@ -141,13 +159,10 @@ const printSummary = (results: readonly Result[]): boolean => {
 export const run = async (jobs: readonly Job[], options: RunnerOptions): Promise<boolean> => {
   const results: Results = new Map()
   const most = options.costs ? 1 : Math.max(1, Math.floor(options.connections / CONNECTIONS_OF_FILE))
-  for (const [some, atOnce] of [
-    [jobs.filter(({ isAlone }) => !isAlone), Math.min(SHARED_AT_ONCE, most)],
-    [jobs.filter(({ isAlone }) => isAlone), Math.min(ALONE_AT_ONCE, most)],
-  ] as const) {
-    const left = some.values()
-    await Promise.all(Array.from({ length: atOnce }, () => runInTurn(left, options, results)))
-  }
+  const [left, running] = [new Set(jobs), new Set<Job>()]
+  await Promise.all(
+    Array.from({ length: Math.min(AT_ONCE, most) }, () => runInTurn(handOut(left, running), options, results)),
+  )
   for (const [job, { problem }] of AGAIN ? [...results] : []) {
     if (!problem || options.signal.aborted) continue
     console.log(`AGAIN ${job.name}: it has failed beside others, now it runs alone`)

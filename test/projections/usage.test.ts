@@ -7,111 +7,13 @@ import { obsoleteRows } from '../../projections/obsolete-rows.ts'
 import { sizes } from '../../projections/sizes.ts'
 import { traces } from '../../projections/traces.ts'
 import { usage } from '../../projections/usage.ts'
-import type { Usage } from '../../src/contract/usage.ts'
-import { traceId } from '../../src/base/ids.ts'
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
-import type { TraceEvent } from '../../src/server/trace/events.ts'
-import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
+import { type Model, decodedEvents, openModels } from './support.ts'
+import { type HeldTrace, QUARTER, history, steps } from './support/usage-history.ts'
 
 const test = suite('what messages have used')
 const models = await openModels(registry, sizes, traces, usage, messages, obsoleteRows)
 test.after(() => models.close())
-
-const namespaceId = '00000000-0000-4000-8000-000000000001'
-const createdBy = '00000000-0000-4000-8000-00000000000a'
-const QUARTER = 900_000
-
-/** A message as it is after its events; `at` is when it came. */
-type Held = { model?: string; timestamp?: number; usage?: Usage; tools: string[]; at: number }
-
-/** What a step does to one of three traces; `message` is the ordinal of the message that an update changes, modulo their number. */
-type Step = {
-  readonly trace: number
-  readonly does: 'add' | 'update' | 'delete' | 'erase'
-  readonly message: number
-  readonly model: string | undefined
-  readonly quarter: number | undefined
-  readonly usage: Usage | undefined
-  readonly tools: string[]
-}
-
-const given = ({ model, quarter, usage }: Step) => ({
-  ...(model === undefined ? {} : { model }),
-  ...(quarter === undefined ? {} : { timestamp: NOON + quarter * QUARTER }),
-  ...(usage === undefined ? {} : { usage }),
-})
-
-const fixed = { role: 'assistant', class: 'agent_text', parts: [] } as const
-const trace = (externalId: string) => ({
-  externalId,
-  namespaceId,
-  createdBy,
-  agentId: 'a',
-  visibility: 'private' as const,
-})
-
-/** The events of steps, and what the messages of the three traces are after them, by their external ids. */
-const history = (steps: readonly Step[]) => {
-  const events: StreamEvent[] = []
-  const held = new Map<string, Held[]>()
-  const append = (externalId: string, event: TraceEvent) => {
-    const at = NOON + events.length * 1_000
-    events.push({ stream: `trace-${traceId(namespaceId, externalId)}`, event, at })
-    return at
-  }
-  const revisionOf = (externalId: string) =>
-    events.filter(({ stream }) => stream === `trace-${traceId(namespaceId, externalId)}`).length
-
-  const doStep = (step: Step) => {
-    const externalId = `t${step.trace}`
-    const present = held.get(externalId)
-    if (step.does === 'delete') {
-      if (!present) return
-      held.delete(externalId)
-      const data = { externalId, namespaceId, createdBy, createdAt: 0, messageCount: present.length, earlier: [] }
-      append(externalId, { type: 'TraceDeleted', data })
-      return
-    }
-    if (step.does === 'erase') {
-      if (present) erase(externalId, present)
-      return
-    }
-    if (step.does === 'update' && present && present.length > 0) {
-      const ordinal = step.message % present.length
-      const message = present[ordinal]!
-      const fields = given(step)
-      const patch = Object.entries(fields).map(([name, value]) => ({ op: 'replace', path: `/${name}`, value }) as const)
-      Object.assign(message, fields, { tools: step.tools })
-      const data = { externalId: `m${ordinal}`, ordinal, class: 'agent_text', tools: step.tools, patch } as const
-      append(externalId, { type: 'MessageUpdated', data })
-      return
-    }
-    if (!present) append(externalId, { type: 'TraceCreated', data: trace(externalId) })
-    const all = present ?? []
-    held.set(externalId, all)
-    const data = { ...fixed, externalId: `m${all.length}`, ordinal: all.length, tools: step.tools, ...given(step) }
-    const at = append(externalId, { type: 'MessageAdded', data })
-    all.push({ ...given(step), tools: step.tools, at })
-  }
-
-  const erase = (externalId: string, present: readonly Held[]) => {
-    const since = revisionOf(externalId)
-    for (const [ordinal, { at, ...message }] of present.entries()) {
-      const times = { createdAt: at, updatedAt: at, since }
-      const data = { ...fixed, externalId: `m${ordinal}`, namespaceId, ordinal, ...message, ...times }
-      append(externalId, { type: 'MessageRestated', data })
-    }
-    const totals = { messageCount: present.length, messageTypeCounts: noTypes, toolTypeCounts: {} }
-    const data = { ...trace(externalId), createdAt: NOON, updatedAt: NOON, ...totals, ...noPast, since }
-    append(externalId, { type: 'HistoryErased', data })
-  }
-
-  for (const step of steps) doStep(step)
-  return { events, held }
-}
-
-const noTypes = { user_message: 0, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 }
-const noPast = { runs: [], bytes: 0, erased: 1, past: [], earlier: [] }
 
 const columns = {
   input: 'inputTokens',
@@ -123,12 +25,12 @@ const columns = {
 } as const
 
 /** What counts of the messages of each trace, computed one message after the other. */
-const expected = (held: ReadonlyMap<string, readonly Held[]>) => {
+const expected = (held: ReadonlyMap<string, HeldTrace>) => {
   const sums = new Map<string, Record<string, number>>()
   const tools = new Map<string, number>()
-  for (const [externalId, all] of held) {
+  for (const [externalId, { messages }] of held) {
     const answers = new Set<string>()
-    for (const { model, timestamp, usage = {}, tools: called, at } of all) {
+    for (const { model, timestamp, usage = {}, tools: called, at } of messages) {
       const { responseId } = usage
       if (responseId !== undefined && answers.has(responseId)) continue
       if (responseId !== undefined) answers.add(responseId)
@@ -149,11 +51,11 @@ const expected = (held: ReadonlyMap<string, readonly Held[]>) => {
 const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** For each answer that several traces have, the first message with it in each. */
-const copiesIn = (held: ReadonlyMap<string, readonly Held[]>) => {
+const copiesIn = (held: ReadonlyMap<string, HeldTrace>) => {
   const holders = new Map<string, string[]>()
-  for (const [externalId, all] of held) {
+  for (const [externalId, { messages }] of held) {
     const firsts = new Map<string, number>()
-    for (const [ordinal, { usage }] of all.entries())
+    for (const [ordinal, { usage }] of messages.entries())
       if (usage?.responseId !== undefined && !firsts.has(usage.responseId)) firsts.set(usage.responseId, ordinal)
     for (const [answer, ordinal] of firsts)
       holders.set(answer, [...(holders.get(answer) ?? []), `${externalId} ${ordinal}`])
@@ -188,33 +90,6 @@ const shown = async ({ rows }: Model) => {
   )
   return { sums: sorted(sums), tools: sorted(tools), copies: copies.map(({ copy }) => copy) }
 }
-
-const usages: fc.Arbitrary<Usage> = fc.oneof(
-  fc.record({ inputTokens: fc.nat(9), responseId: fc.constantFrom('r1', 'r2', 'r3') }),
-  fc.record({ outputTokens: fc.nat(9), costUsd: fc.constantFrom(0.25, 0.5) }),
-  fc.record(
-    {
-      inputTokens: fc.nat(300_000),
-      cacheReadTokens: fc.nat(9),
-      reasoningTokens: fc.nat(9),
-      responseId: fc.constantFrom('r1', 'r4'),
-    },
-    { requiredKeys: ['responseId'] },
-  ),
-)
-
-const steps = fc.array(
-  fc.record<Step>({
-    trace: fc.nat(2),
-    does: fc.constantFrom('add', 'add', 'add', 'update', 'update', 'delete', 'erase'),
-    message: fc.nat(5),
-    model: fc.option(fc.constantFrom('m', 'n'), { nil: undefined }),
-    quarter: fc.option(fc.integer({ min: -2, max: 2 }), { nil: undefined }),
-    usage: fc.option(usages, { nil: undefined }),
-    tools: fc.constantFrom([], ['bash'], ['bash', 'edit', 'bash']),
-  }),
-  { minLength: 1, maxLength: 25 },
-)
 
 test('adds up what counts, for any batches of events, whatever happens to the traces', async () => {
   const property = fc.asyncProperty(

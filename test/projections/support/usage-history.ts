@@ -178,5 +178,5 @@ export const steps = fc.array(
     usage: fc.option(usages, { nil: undefined }),
     tools: fc.constantFrom([], ['bash'], ['bash', 'edit', 'bash']),
   }),
-  { minLength: 1, maxLength: 25 },
+  { minLength: 1, maxLength: 40, size: 'max' },
 )

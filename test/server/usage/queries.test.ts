@@ -32,6 +32,8 @@ const FIRST = Math.floor(NOON / QUARTER)
 const period = { from: FIRST, to: FIRST + 2 }
 const days = [FIRST, FIRST + 1]
 
+const BATCH = 7
+
 type Found = { readonly message: Held; readonly of: HeldTrace; readonly externalId: string }
 
 /** The messages that count: of each answer of an agent the one that came first. */
@@ -120,7 +122,7 @@ test('adds up each answer of an agent once, at the price of its time, whatever h
     const { events: written, held, prices } = history(steps)
     const events = decodedEvents(written)
     const model = await models.model()
-    for (const event of events) await model.apply([event])
+    for (let at = 0; at < events.length; at += BATCH) await model.apply(events.slice(at, at + BATCH))
     const priceHistory = newPriceHistory()
     for (const event of events) {
       if (!event.stream.startsWith('models-')) continue

@@ -62,6 +62,18 @@ test('the palette has each action once, with all of its keys, and each place onc
   assert.equal(groups, ['Sessions', 'On this page', 'Go'])
 })
 
+test('the palette has a session at the day when it came if its times are too far ahead, and says so', async () => {
+  const [said] = conversation(1)
+  const ahead = new Date(Date.now() + 5 * 86_400_000)
+  await seedSession(world().app, [{ ...said!, timestamp: ahead.getTime() }], { title: 'From a wrong clock' })
+  const page = await visit('/')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('wrong clock')
+  const line = page.locator('dialog.palette li', { hasText: 'From a wrong clock' })
+  assert.match(await line.innerText(), /clock ahead/)
+  assert.not.match(await line.innerText(), ahead.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }))
+})
+
 test('two keys go to a page; keys with other modifiers, and in fields, are left alone', async () => {
   const page = await visit('/nowhere', { expected: /404/ })
   for (const key of ['Alt+g', 'h', 'Shift+Alt+?']) await page.keyboard.press(key)

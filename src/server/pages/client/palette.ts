@@ -1,3 +1,4 @@
+import { AHEAD, isSessionAhead, timeOrArrival } from '../../../base/time-ahead.ts'
 import type { FeedTrace } from '../../../contract/feed.ts'
 import { type Action } from './actions.ts'
 import { closest, element, icon } from './dom.ts'
@@ -23,18 +24,22 @@ const fetchJson = async <T>(path: string): Promise<T | undefined> => {
   return answer?.ok ? ((await answer.json()) as { data: T }).data : undefined
 }
 
+/** The day of a session, as lists have it. */
+const dayOf = (trace: FeedTrace): Node => {
+  const time = new Date(timeOrArrival(trace.startedAt, trace.createdAt))
+  const mark = isSessionAhead(trace) ? [element('span', { class: 'tag' }, AHEAD), ' '] : []
+  const day = time.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+  return element('span', { class: 'faint num' }, ...mark, day)
+}
+
 const recentTraces = async (): Promise<readonly Item[]> => {
   const feed = await fetchJson<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
-  return (feed?.traces ?? []).map(({ title, ai_title, externalId, namespace, startedAt, createdAt }) => ({
+  return (feed?.traces ?? []).map((trace) => ({
     group: 'Sessions',
-    label: title?.trim() || ai_title?.trim() || externalId,
+    label: trace.title?.trim() || trace.ai_title?.trim() || trace.externalId,
     drawing: 'outline',
-    href: tracePath(namespace.slug, externalId),
-    end: element(
-      'span',
-      { class: 'faint num' },
-      new Date(startedAt ?? createdAt).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' }),
-    ),
+    href: tracePath(trace.namespace.slug, trace.externalId),
+    end: dayOf(trace),
   }))
 }
 

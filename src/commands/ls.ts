@@ -4,6 +4,7 @@ import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { type Column, tableLines } from '../cli/table.ts'
+import { costText, tokenCounts, tokensText } from '../base/usage-text.ts'
 import { AHEAD, isAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type ListedTrace, type Sort, newTracesClient } from '../client/api/traces.ts'
 import { newNamespacesClient } from '../client/api/namespaces.ts'
@@ -24,6 +25,7 @@ type Options = ClientOptions & {
   readonly since?: number
   readonly until?: number
   readonly sort?: SortName
+  readonly cost?: boolean
 }
 
 const MAX_PAGE = 100
@@ -69,17 +71,32 @@ type Names = ReadonlyMap<string, string | undefined>
 const authorText = (names: Names, { createdBy }: ListedTrace): string =>
   createdBy === undefined ? '-' : (names.get(createdBy) ?? createdBy.slice(0, MIN_ID))
 
+/** The tokens of a trace, and what they have cost. */
+const usageColumns: readonly Column<ListedTrace>[] = [
+  {
+    head: 'tokens',
+    cell: ({ usage }) => {
+      const { all } = tokenCounts(usage)
+      return all === undefined ? '-' : tokensText(all)
+    },
+    align: 'right',
+    drop: 3,
+  },
+  { head: 'cost', cell: ({ cost }) => (cost === undefined ? '-' : costText(cost)), align: 'right' },
+]
+
 type Shown = {
   readonly isFeed: boolean
   readonly hasShortIds: boolean
   readonly sort: SortName
+  readonly hasCost: boolean
   /** Undefined if the column "author" is not shown. */
   readonly names: Names | undefined
 }
 
 const columnsFor = (
   traces: readonly ListedTrace[],
-  { isFeed, hasShortIds, sort, names }: Shown,
+  { isFeed, hasShortIds, sort, hasCost, names }: Shown,
 ): Column<ListedTrace>[] => {
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
@@ -89,6 +106,7 @@ const columnsFor = (
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
     { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
     { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
+    ...(hasCost ? usageColumns : []),
     isFeed
       ? { head: 'namespace', cell: ({ namespace }) => namespace?.slug ?? '-', min: 9, drop: 4 }
       : { head: 'visibility', cell: ({ visibility }) => visibility, drop: 4 },
@@ -100,7 +118,7 @@ type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Pro
 
 /** On a terminal all traces are printed as one table, with short distinct ids; in a pipe or a file each page as it comes. */
 const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
-  const { json = false, public: isPublic = false, namespace } = options
+  const { json = false, public: isPublic = false, cost: hasCost = false, namespace } = options
   const { columns } = io().stdout
   const isTerminal = columns !== undefined
   const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
@@ -112,7 +130,7 @@ const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined
     if (traces.length === 0) return
     const members = await namesOfAuthors
     const names = members && (namespace !== undefined || members.size > 1) ? members : undefined
-    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort, names }), traces, columns)
+    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort, hasCost, names }), traces, columns)
     await printLines(hasHead ? lines.slice(1) : lines)
     hasHead = true
   }

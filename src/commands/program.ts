@@ -41,6 +41,7 @@ const groups: readonly Group[] = [
     ls: 'List your traces, or those of a namespace',
     search: 'Find sessions and messages by words',
     show: 'Show a trace with its messages',
+    usage: 'Add up what sessions have used and cost',
     tail: 'Follow a trace, your namespace or the public feed',
     open: 'Open Tracebook in your browser, signed in as you',
     export: 'Write a session as Markdown, HTML or JSON',

@@ -6,6 +6,7 @@ import { openScreen } from '../cli/pager.ts'
 import { newHistoryClient } from '../client/api/history.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import type { TraceDetail } from '../client/api/traces.ts'
+import { costText, tokenFacts, unpricedText } from '../base/usage-text.ts'
 import { sessionLengthText } from '../base/for-people.ts'
 import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { dayOf, messageLines } from '../client/tail/message-lines.ts'
@@ -18,6 +19,12 @@ import type { ClientOptions } from './support/access.ts'
 type Options = ClientOptions & { readonly full?: boolean; readonly pager: boolean }
 
 type Fact = readonly [name: string, value: string | undefined]
+
+/** The tokens; undefined if none are known. */
+const usageText = (usage: TraceDetail['usage']): string | undefined => tokenFacts(usage).join(', ') || undefined
+
+const knownCost = (cost: NonNullable<TraceDetail['cost']>): string =>
+  [costText(cost), unpricedText(cost.unpriced)].filter((text) => text !== undefined).join('; ')
 
 /** The facts of the head, in order, by the field that says them; none for a field that another line says, or that is left out. */
 const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
@@ -40,6 +47,8 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     updatedAt = createdAt,
     startedAt,
     endedAt,
+    usage,
+    cost,
   } = trace
   const [began, ended] = [startedAt, endedAt].map((time) => Number(JSON.stringify(time))) as [number, number] // may be raw JSON
   const isOff = isSessionAhead({ createdAt, updatedAt, startedAt: began, endedAt: ended })
@@ -60,6 +69,8 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
       ['began', startedAt === undefined ? undefined : `${shortTime(startedAt)}${isOff ? ` (${AHEAD})` : ''}`],
     ],
     endedAt: [['took', Number.isNaN(lasted) ? undefined : sessionLengthText(lasted)]],
+    usage: [['tokens', usageText(usage)]],
+    cost: [['cost', cost === undefined ? undefined : knownCost(cost)]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],
     // These are in the lines above.
@@ -81,8 +92,6 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     toolTypeCounts: [],
     shape: [],
     childCount: [],
-    usage: [],
-    cost: [],
   } as const satisfies { readonly [Name in keyof TraceDetail]-?: readonly Fact[] }
   return Object.values(facts).flat()
 }

@@ -57,6 +57,8 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['search word',                    ok,       ok,     failed, ok],
   ['show TRACE --no-pager',          usage,    usage,  failed, ok],
   ['show none --no-pager',           any,      any,    any,    usage],
+  ['usage',                          usage,    usage,  failed, ok],
+  ['usage --namespace none',         any,      any,    any,    usage],
   ['tail',                           usage,    usage,  failed, any],
   ['tail TRACE',                     any,      usage,  failed, any], // without a login it waits until the trace is public
   ['open --no-browser',              usage,    usage,  failed, ok],

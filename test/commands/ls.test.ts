@@ -121,6 +121,34 @@ test('traces are dated, sorted and chosen by when their sessions were', () =>
     assert.not.match(shown, /\ntook /)
   }))
 
+test('tokens and dollars are shown with --cost, and in the head of a trace', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const token = tokenIn(user.config)
+    for (const id of ['none', 'some']) await putTrace(user, id, { model: 'new-1' })
+    const usages = [
+      { inputTokens: 1_200, cacheReadTokens: 30_000, outputTokens: 400, costUsd: 4.123 },
+      { outputTokens: 9 },
+    ]
+    const messages = usages.map((usage, order) => ({
+      externalId: `m-${order}`,
+      role: 'assistant',
+      order,
+      usage,
+      textContent: 'x',
+    }))
+    await ask(url, '/v1/traces/some/messages/batch', { token, method: 'POST', body: { messages } })
+    const { out } = await user.run('ls', '--cost')
+    assert.match(out, /^when +title +project +agent +messages +tokens +cost +visibility +id\n/)
+    assert.match(out, / 2 +31\.6 k +at least \$4\.12 +private +some\n.* 0 +- +- +private +none\n$/)
+    assert.not.match((await user.run('ls')).out, /cost|\$/)
+    const shown = (await user.run('show', 'some')).out
+    assert.match(
+      shown,
+      /\ntokens +1\.2 k in, 30\.0 k cached, 409 out\ncost +at least \$4\.12; no price is known for new-1\n/,
+    )
+    assert.not.match((await user.run('show', 'none')).out, /\n(tokens|cost) /)
+  }))
+
 test('on a terminal columns are fitted, ids are short, and colours follow NO_COLOR', () =>
   inWorld(async ({ user, putTrace }) => {
     if (!hasTerminals) return console.log('left out: there is no script(1)')

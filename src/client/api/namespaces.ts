@@ -1,9 +1,10 @@
-import { type AnswerOf, type BodyFor, newRequests } from './requests.ts'
+import { type AnswerOf, type BodyFor, type QueryFor, newRequests } from './requests.ts'
 import { realTiming, type RetryTiming } from './retry.ts'
 
 export type NamespaceInfo = AnswerOf<'GET /v1/namespaces'>['namespaces'][number]
 export type Member = AnswerOf<'GET /v1/namespaces/{slug}/members'>['members'][number]
 export type Role = Member['role']
+export type UsageRow = AnswerOf<'GET /v1/namespaces/{slug}/usage'>['rows'][number]
 export type Invite = AnswerOf<'GET /v1/namespaces/{slug}/invites'>['invites'][number]
 
 /**
@@ -18,6 +19,9 @@ export const newNamespacesClient = (server: string, token: string, timing: Retry
     create: async (body: BodyFor<'POST /v1/namespaces'>) => (await once('POST /v1/namespaces', { body })).namespace,
     update: async (slug: string, body: BodyFor<'PATCH /v1/namespaces/{slug}'>) =>
       (await call('PATCH /v1/namespaces/{slug}', { path: { slug }, body })).namespace,
+    /** What the messages of a namespace have used and cost. */
+    usage: async (slug: string, query: QueryFor<'GET /v1/namespaces/{slug}/usage'>) =>
+      (await call('GET /v1/namespaces/{slug}/usage', { path: { slug }, query })).rows,
     members: async (slug: string) => (await call('GET /v1/namespaces/{slug}/members', { path: { slug } })).members,
     changeRole: async (slug: string, userId: string, role: Role) =>
       (await call('PATCH /v1/namespaces/{slug}/members/{userId}', { path: { slug, userId }, body: { role } })).member,

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { visibilities } from '../../client/upload/upsert-trace.ts'
 import type { Format } from '../support/export-path.ts'
 import type { SortName } from '../ls.ts'
+import type { By } from '../usage.ts'
 import { clientCommand, yesOption } from './command.ts'
 import { idHelp, traceArgument } from './help.ts'
 import { endTime, startTime, wholeNumber } from './values.ts'
@@ -25,6 +26,7 @@ const ls = (): Command =>
         ).choices(['started', 'created', 'updated'] satisfies readonly SortName[]),
       )
       .option('--no-subagents', 'without the sub-agents of sessions that you may read')
+      .option('--cost', 'with the tokens and dollars of each, as far as they are known')
       .option('--public', 'only public traces'),
     {
       help: {
@@ -44,6 +46,7 @@ On a terminal, ids of your own namespace are shortened as far as the listed trac
           ['tracebook ls --since 2026-01-01 --until 2026-01-31', 'sessions of January'],
           ['tracebook ls --no-subagents', 'only sessions that a person began'],
           ['tracebook ls --sort updated', 'the most recently updated first'],
+          ['tracebook ls --cost', 'with what each has cost'],
           ['tracebook ls --namespace team', 'traces of a team'],
           ['tracebook ls --public', 'public traces of all namespaces'],
           ['tracebook ls --limit 1000 --json | jq -r .trace.externalId', 'for scripts'],
@@ -113,6 +116,45 @@ printed directly. "tracebook export" writes a file; "tracebook tail" follows a t
       },
       namespace: ITS_NAMESPACE,
       load: async () => (await import('../show.ts')).show,
+    },
+  )
+
+const usageKeys: readonly By[] = [
+  ...(['day', 'agent', 'model', 'project', 'author', 'tool'] as const),
+  ...(['day,agent', 'day,model', 'day,project', 'day,author', 'day,tool'] as const),
+]
+
+const usage = (): Command =>
+  clientCommand(
+    new Command('usage')
+      .addOption(new Option('--by <key>', 'by what rows are told apart').choices(usageKeys).default('day' satisfies By))
+      .option('--since <time>', 'from a date, a time, or an age such as 7d on (default: the last 30 days)', startTime)
+      .option('--until <time>', 'before a time, or up to the end of a date', endTime),
+    {
+      help: {
+        about: `
+Adds up what the messages of your namespace, or of that of --namespace, have used and cost, for its
+members. A message counts on the day when it was written, in the time zone of this machine. What was
+billed once counts once: of the messages of a resumed or forked session those that are new.
+
+"in" are the tokens of the input that were not in the cache, with those that were written to it, "cached"
+those that were read from it. "out" is the output, and "thinking" a part of it. Dollars are what the
+agents have recorded; where they record none, they are computed at list prices, which need not be what a
+subscription costs. "-": nothing is known, which the sums leave out, too. Cursor records no usage,
+Copilot CLI only that of its output.
+
+By tool there are no tokens, because those of an answer cannot be divided among its calls: "messages"
+are those that call the tool. By author a member sees the own row and all others as one, an admin all.`,
+        examples: [
+          ['tracebook usage', 'the last 30 days'],
+          ['tracebook usage --by model --since 7d', 'what each model has cost in a week'],
+          ['tracebook usage --by project --since 2026-01-01 --until 2026-01-31', 'January, by project'],
+          ['tracebook usage --by day,agent --namespace team'],
+          ['tracebook usage --by model --json | jq .row.cost.usd', 'for scripts'],
+        ],
+        documents: [['{"type":"row","row"}', 'a row as the API shows it; numbers are exact']],
+      },
+      load: async () => (await import('../usage.ts')).usage,
     },
   )
 
@@ -385,6 +427,7 @@ export const traceCommands = {
   ls,
   search,
   show,
+  usage,
   tail,
   open,
   export: exportCommand,

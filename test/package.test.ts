@@ -75,7 +75,9 @@ const check = () =>
         name,
       )
 
-    const service = await startService(join(folder, 'data'), 0, program)
+    const nowhere = 'http://127.0.0.1:9/api.json'
+    const service = await startService(join(folder, 'data'), 0, program, { CATALOGUE_URL: nowhere })
+    assert.is((await fetch(`${service.url}/v1/models/anthropic/claude-opus-4-5`)).status, 200, 'the catalogue')
     const page = await (await fetch(service.url, { headers: { accept: 'text/html' } })).text()
     const script = /<script type="module" src="([^"]+)">/.exec(page)?.[1]
     assert.is((await fetch(service.url + String(script))).status, 200, `the script of a page: ${script}`)
@@ -96,7 +98,7 @@ const hasRegistry = () =>
     () => false,
   )
 
-const sentence = `installs into an empty folder, and does login, sync and serve on Node ${OLDEST_NODE}`
+const sentence = `installs into an empty folder, knows models without a network, and does login, sync and serve on Node ${OLDEST_NODE}`
 if (await hasRegistry()) test(sentence, check)
 else {
   console.log('SKIP the package is not installed: no package registry can be reached')

@@ -13,7 +13,8 @@ export const refresh = async (): Promise<number> => {
   if (config.CATALOGUE_URL === NO_CATALOGUE)
     throw new Error('CATALOGUE_URL is none: set it to an address or a file to refresh from.')
   const databaseUrl = await findDatabaseUrl(config)
-  const { service, close } = await openService({ config, databaseUrl, logger: await newLogger('silent') })
+  const logger = await newLogger('silent')
+  const { service, close } = await openService({ config, databaseUrl, logger, fillsRegistry: false })
   try {
     const { providers, models, added, updated, removed } = await service.catalogue.refresh()
     await printLines([

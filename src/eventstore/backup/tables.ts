@@ -12,7 +12,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'tracebook.summaries': 'counted again from the log; its jobs are not in the backup either',
   'tracebook.summary_fold': 'belongs to the summaries',
   'tracebook.expiring_traces': 'no deletion is under way in a restored service',
-  'tracebook.catalogues': 'the catalogue is downloaded at the next start',
+  'tracebook.catalogues': 'the catalogue is read again at the next start',
   'tracebook.followed_log': 'stored at the next start',
   'tracebook.search_key': 'made by the migrations; the search index is built again with it',
   'tracebook.handshakes': 'a one-time code that was used since would be valid again',

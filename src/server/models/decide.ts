@@ -61,6 +61,12 @@ export const putProvider =
     return patch.length === 0 ? [] : [{ type: 'ProviderUpdated', data: { patch } }]
   }
 
+/** Adds a provider, unless there is one with its id. */
+export const addProvider =
+  (provider: ModelProvider): Decision<ProviderState, ModelsEvent> =>
+  (state) =>
+    state.is === 'absent' ? [{ type: 'ProviderAdded', data: provider }] : []
+
 /** Removes a provider that is not in the catalogue any more. */
 export const removeProvider = (): Decision<ProviderState, ModelsEvent> => (state) =>
   state.is === 'absent' ? [] : [{ type: 'ProviderRemoved', data: {} }]

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { Unavailable } from '../../eventstore/engine/rejected.ts'
+import { LogUnavailable } from '../../eventstore/log/log.ts'
 import type { MinimalLogger } from '../../base/logger.ts'
 import { pause } from '../../base/waits.ts'
 import type { Refresh, RefreshResult } from './refresh.ts'
@@ -10,6 +11,8 @@ import { SourceFailed } from './source.ts'
 type CatalogueOptions = {
   readonly pool: pg.Pool
   readonly source: string
+  /** Resolves when the registry has its first catalogue. */
+  readonly filled: Promise<void>
   readonly refresh: Refresh
   readonly now: () => number
   readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
@@ -49,9 +52,11 @@ const newSchedule = (pool: pg.Pool, source: string, now: () => number) => ({
     pool.query('update tracebook.catalogues set next_at = $2 where source = $1', [source, now() + ms]),
 })
 
+const isAway = (error: Error) => error instanceof Unavailable || error instanceof LogUnavailable
+
 /** Starts the process. With `isOn: false` there are no scheduled refreshes, only those by `refresh`. */
 export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean) => {
-  const { pool, source, refresh, now, logger } = options
+  const { pool, source, filled, refresh, now, logger } = options
   const schedule = newSchedule(pool, source, now)
   const stop = new AbortController()
   let isFailing = false
@@ -70,11 +75,10 @@ export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean) 
   const handleFailure = async (error: Error) => {
     if (!(error instanceof SourceFailed)) {
       backoffMs = Math.min(backoffMs ? 2 * backoffMs : FIRST_BACKOFF_MS, MAX_BACKOFF_MS)
-      logFailure(!(error instanceof Unavailable), error, 'the model registry cannot be filled yet')
+      logFailure(!isAway(error), error, 'the model registry cannot be refreshed yet')
       return schedule.retryIn(0)
     }
-    const rest = error.hasCopy ? 'the last good copy stays' : 'the registry stays empty until it can be'
-    logFailure(!isFailing, error, `the model catalogue cannot be read; ${rest}`)
+    logFailure(!isFailing, error, 'the model catalogue cannot be read; the last good copy stays')
     isFailing = true
     backoffMs = 0
     return schedule.retryIn(RETRY_MS)
@@ -96,6 +100,7 @@ export const startCatalogueProcess = (options: CatalogueOptions, isOn: boolean) 
   }
 
   const run = async () => {
+    await filled
     while (isOn && source !== NO_CATALOGUE && !stop.signal.aborted) {
       await refreshIfDue().catch(() => {}) // the database cannot be reached, which others log
       await pause(backoffMs || POLL_MS, stop.signal)

@@ -1,6 +1,7 @@
 import type { Transactor } from '../../eventstore/engine/transact.ts'
+import type { Decision } from '../../eventstore/engine/stream.ts'
 import { type ProviderState, putProvider, removeProvider } from './decide.ts'
-import type { ModelsEvent } from './events.ts'
+import type { ModelProvider, ModelsEvent } from './events.ts'
 import { parseCatalogue } from './parse-catalogue.ts'
 import { SourceFailed, readSource } from './source.ts'
 
@@ -28,10 +29,38 @@ const CONCURRENCY = 32
 
 const CHANGE_OF = { ProviderAdded: 'added', ProviderUpdated: 'updated', ProviderRemoved: 'removed' } as const
 
-const readCatalogue = async (source: string, etag: string | undefined, signal: AbortSignal) => {
+/** Reads and parses a catalogue, unless it still has the given ETag. @throws Error with the reason why it cannot be read */
+export const readCatalogue = async (source: string, etag: string | undefined, signal: AbortSignal) => {
   const fetched = await readSource(source, etag, signal)
   return fetched.is === 'same' ? fetched : { ...fetched, providers: parseCatalogue(fetched.text) }
 }
+
+type ProviderDecision = { readonly id: string; readonly decide: Decision<ProviderState, ModelsEvent> }
+
+/** Decides on many providers, several at once. Returns how many were changed in which way, and the position of the last event. */
+export const changeProviders = async (
+  transactor: Transactor<ProviderState, ModelsEvent>,
+  decisions: readonly ProviderDecision[],
+  signal: AbortSignal,
+) => {
+  const remaining = decisions.values()
+  const changes = { added: 0, updated: 0, removed: 0 }
+  let position = 0n
+  const work = async () => {
+    for (const { id, decide } of remaining) {
+      signal.throwIfAborted()
+      const answer = (_: ProviderState, events: readonly ModelsEvent[]) => events.map(({ type }) => CHANGE_OF[type])
+      const result = await transactor.transact(id, { decide, answer }, {})
+      for (const change of result.answer) changes[change] += 1
+      if (result.position > position) position = result.position
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  return { ...changes, position }
+}
+
+export const countModels = (providers: ReadonlyMap<string, ModelProvider>): number =>
+  [...providers.values()].reduce((sum, { models }) => sum + Object.keys(models).length, 0)
 
 /**
  * Returns a function that updates the registry to a catalogue, with events that hold only the differences. It returns `same` if the catalogue
@@ -44,27 +73,15 @@ export const newRefresh =
   async (source, etag, signal) => {
     const idsBefore = await providerIds()
     const fetched = await readCatalogue(source, etag, signal).catch((error: Error) => {
-      throw new SourceFailed(error.message, idsBefore.length > 0, error)
+      throw new SourceFailed(error.message, { cause: error })
     })
     if (fetched.is === 'same') return 'same'
     const { providers } = fetched
     const removedIds = idsBefore.filter((id) => !providers.has(id))
-    const remaining = [
+    const decisions = [
       ...[...providers].map(([id, provider]) => ({ id, decide: putProvider(provider) })),
       ...removedIds.map((id) => ({ id, decide: removeProvider() })),
-    ].values()
-    const changes = { added: 0, updated: 0, removed: 0 }
-    let position = 0n
-    const work = async () => {
-      for (const { id, decide } of remaining) {
-        signal.throwIfAborted()
-        const answer = (_: ProviderState, events: readonly ModelsEvent[]) => events.map(({ type }) => CHANGE_OF[type])
-        const result = await transactor.transact(id, { decide, answer }, {})
-        for (const change of result.answer) changes[change] += 1
-        if (result.position > position) position = result.position
-      }
-    }
-    await Promise.all(Array.from({ length: CONCURRENCY }, work))
-    const models = [...providers.values()].reduce((sum, provider) => sum + Object.keys(provider.models).length, 0)
-    return { providers: providers.size, models, ...changes, etag: fetched.etag, position }
+    ]
+    const changed = await changeProviders(transactor, decisions, signal)
+    return { providers: providers.size, models: countModels(providers), ...changed, etag: fetched.etag }
   }

@@ -9,13 +9,6 @@ type SourceResult =
 /** The source cannot be read or parsed. The cause is outside of the service. */
 export class SourceFailed extends Error {
   override readonly name = 'SourceFailed'
-  /** Whether the registry has models from an earlier refresh. */
-  readonly hasCopy: boolean
-
-  constructor(message: string, hasCopy: boolean, cause?: unknown) {
-    super(message, { cause })
-    this.hasCopy = hasCopy
-  }
 }
 
 type SourceLimits = { readonly maxBytes?: number; readonly timeoutMs?: number }
@@ -54,6 +47,9 @@ const readLocalFile = async (path: string, maxBytes: number, signal: AbortSignal
   return { is: 'read', text: await readFile(path, { encoding: 'utf8', signal }), etag: undefined } as const
 }
 
+/** Whether a source is read over the network. */
+export const isAddress = (source: string): boolean => /^https?:/i.test(source)
+
 /**
  * Reads a catalogue from an `http(s)` URL, a `file:` URL or a path. `etag` is that of the last copy.
  * @throws Error with the reason why it cannot be read
@@ -67,7 +63,7 @@ export const readSource = async (
   const timeout = AbortSignal.timeout(timeoutMs)
   const either = AbortSignal.any([signal, timeout])
   try {
-    if (/^https?:/i.test(source)) return await readUrl(source, etag, maxBytes, either)
+    if (isAddress(source)) return await readUrl(source, etag, maxBytes, either)
     return await readLocalFile(source.startsWith('file:') ? fileURLToPath(source) : source, maxBytes, either)
   } catch (error) {
     if (timeout.aborted) throw new Error(`it did not answer within ${timeoutMs} ms`, { cause: error })

@@ -160,3 +160,5 @@ export const openMemory = async (stores: Stores, permits: NodePermits, now: () =
     close: subscription.close,
   }
 }
+
+export type Memory = Awaited<ReturnType<typeof openMemory>>

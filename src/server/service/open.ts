@@ -1,3 +1,4 @@
+import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { withTimeout } from '../../eventstore/engine/rejected.ts'
 import { newWrite } from '../../eventstore/engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
@@ -10,16 +11,19 @@ import { newLogId } from '../../eventstore/log/log-id.ts'
 import { isHeld } from '../proof/queries.ts'
 import { originWarning, readSigner } from '../proof/keys.ts'
 import type { Signed } from '../proof/process.ts'
+import { type Filling, NO_FILLING, startFilling } from '../models/fill.ts'
+import { providerIds } from '../models/queries.ts'
 import { newConnections } from '../realtime/connections.ts'
 import { newExpiringTraces } from '../retention/expiring-traces.ts'
 import { newKeepTraces } from '../retention/keep-traces.ts'
 import { newRowMaking } from '../web/row-making.ts'
 import { installDiskGauge, installPermitGauges, installProofGauges, installRealtimeGauges } from './gauges.ts'
-import { openMemory } from './memory.ts'
+import { waitDuringStart } from './log.ts'
+import { type Memory, openMemory } from './memory.ts'
 import { openOperationalData } from './operational-data.ts'
 import { startProcesses } from './processes.ts'
 import type { Service } from './service.ts'
-import { type StoresOptions, openStores } from './stores.ts'
+import { type Stores, type StoresOptions, openStores } from './stores.ts'
 
 export type OpenOptions = StoresOptions & {
   /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
@@ -28,6 +32,8 @@ export type OpenOptions = StoresOptions & {
   readonly dataDir?: string
   /** What this node has signed before it was opened again. Default: nothing. */
   readonly signed?: Signed
+  /** Whether an empty model registry is filled before anything is written. Default true. */
+  readonly fillsRegistry?: boolean
   /** The clock, in milliseconds. Default: that of the system. */
   readonly now?: () => number
 }
@@ -48,9 +54,18 @@ const readAuditSigner = async ({ config, dataDir, logger }: OpenOptions) => {
   return signer
 }
 
+/** What keeps this node from using the log; undefined for nothing. */
+const logProblemOf = (log: Stores['log'], memory: Memory, filling: Filling): string | undefined => {
+  const problem = log.problem()?.message
+  if (problem !== undefined) return problem
+  if (!memory.hasStarted()) return LOG_UNREACHABLE
+  return filling.isOver() ? undefined : 'the model registry is not filled yet'
+}
+
 /** Builds the service from its parts, and starts the processes of its roles. All parts are wired here, by argument. */
 export const openService = async (options: OpenOptions): Promise<OpenService> => {
   const { config, databaseUrl, logger, isDiskLow = () => false, signed = {}, now = Date.now } = options
+  const { fillsRegistry = true } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
   const { metrics, log, codec, over, lastSeen, groups, reads, timeline, searches, operations } = stores
@@ -62,10 +77,25 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { caches, transactors, visible, retentionWakeup } = memory
   installPermitGauges(metrics, permits)
   if (options.dataDir) installDiskGauge(metrics, options.dataDir)
+  const presentProviders = async () => {
+    await groups.main.watermark.waitFor(await log.head(), REQUEST_WAIT_MS, false)
+    return providerIds(reads)
+  }
+  const fill = () =>
+    startFilling({
+      pool: operations,
+      source: config.CATALOGUE_URL,
+      transactor: transactors.providers,
+      providerIds: presentProviders,
+      now,
+      logger,
+      signal: closing.signal,
+    })
+  const filling = fillsRegistry ? fill() : NO_FILLING
   const { assertWritable, readiness } = newServiceHealth({
     groups,
     log,
-    logProblem: () => log.problem()?.message ?? (memory.hasStarted() ? undefined : LOG_UNREACHABLE),
+    logProblem: () => logProblemOf(log, memory, filling),
     reads,
     pool: operations,
     lastSeen: lastSeen.position,
@@ -73,7 +103,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     now,
   })
   const write = newWrite({ assertWritable, visible })
-  const work = { transactors, assertWritable, retentionWakeup, auditSigner, signed }
+  const work = { transactors, presentProviders, filling, assertWritable, retentionWakeup, auditSigner, signed }
   const processes = startProcesses({ ...stores, ...work, config, databaseUrl, now, logger })
   installProofGauges(metrics, processes.proof)
 
@@ -134,12 +164,14 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const closeAll = async () => {
     closing.abort()
     permits.close()
-    await Promise.all([closeData(), processes.close()])
+    await Promise.all([closeData(), processes.close(), filling.over])
     await Promise.all([bodyThreads.close(), rowMaking.close()])
     await Promise.all([memory.close(), groups.close()])
     await log.close()
     await Promise.all([reads.close(), timeline.close(), searches.close(), operations.end()])
   }
+
+  if (!log.problem()) await waitDuringStart(filling.over)
 
   /** Waits up to 3 s for a database that does not answer. */
   const close = () =>

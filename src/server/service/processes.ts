@@ -11,8 +11,8 @@ import { countDue } from '../erasure/pending-erasures.ts'
 import { startErasure } from '../erasure/process.ts'
 import type { Wakeup } from '../../base/waits.ts'
 import type { EventLog } from '../../eventstore/log/log.ts'
+import type { Filling } from '../models/fill.ts'
 import { type CatalogueProcess, startCatalogueProcess } from '../models/process.ts'
-import { providerIds } from '../models/queries.ts'
 import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../../eventstore/postgres/pool-sizes.ts'
 import { newClockCheck } from '../../eventstore/postgres/clock-check.ts'
@@ -34,6 +34,10 @@ type ProcessesOptions = {
   readonly reads: Reads<ReadTables>
   readonly operations: pg.Pool
   readonly transactors: Transactors
+  /** The ids of the providers that the model registry has, according to the whole log. @throws Unavailable, LogUnavailable */
+  readonly presentProviders: () => Promise<readonly string[]>
+  /** The filling of an empty model registry. */
+  readonly filling: Filling
   readonly assertWritable: () => void
   /** The last position that this node has seen. */
   readonly lastSeen: Pick<Watermark, 'position'>
@@ -84,10 +88,13 @@ const startRetentionProcess = (options: ProcessesOptions) => {
 /** Starts the processes of the role `worker`: erasure, retention, summaries, the audit tree, and the refresh of the model registry. */
 export const startProcesses = (options: ProcessesOptions): Processes => {
   const { config, databaseUrl: url, sizes, log, codec, groups, reads, operations: pool, transactors } = options
-  const { assertWritable, auditSigner: signer, signed, outage, now, logger } = options
+  const { presentProviders, filling, assertWritable, auditSigner: signer, signed, outage, now, logger } = options
   const isWorker = config.ROLES.includes('worker')
-  const refresh = newRefresh({ transactor: transactors.providers, providerIds: () => providerIds(reads) })
-  const catalogue = startCatalogueProcess({ pool, source: config.CATALOGUE_URL, refresh, now, logger }, isWorker)
+  const refresh = newRefresh({ transactor: transactors.providers, providerIds: presentProviders })
+  const catalogue = startCatalogueProcess(
+    { pool, source: config.CATALOGUE_URL, filled: filling.over, refresh, now, logger },
+    isWorker,
+  )
   if (!isWorker) return { catalogue, close: catalogue.close }
 
   const proof = startTreeProcess({ url, log, signer, signed, now, logger, outage })

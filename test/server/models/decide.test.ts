@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { diffProviders, putProvider, modelProviders, removeProvider } from '../../../src/server/models/decide.ts'
+import {
+  addProvider,
+  diffProviders,
+  putProvider,
+  modelProviders,
+  removeProvider,
+} from '../../../src/server/models/decide.ts'
 import type { Model } from '../../../src/contract/models.ts'
 import type { ModelsEvent, ModelProvider } from '../../../src/server/models/events.ts'
 import { foldAll, specify } from '../../support/given.ts'
@@ -36,6 +42,11 @@ const before = provider({ 'a/b~c': model('A'), x: model('X') })
 const added: ModelsEvent = { type: 'ProviderAdded', data: before }
 
 test('a new provider is recorded whole', () => given().when(putProvider(before)).emits(added))
+test('a provider is added where there is none', () => given().when(addProvider(before)).emits(added))
+test('a provider is not added where there is another one', () =>
+  given(added)
+    .when(addProvider(provider({})))
+    .emits())
 test('an equal provider changes nothing', () =>
   given(added)
     .when(putProvider(structuredClone(before)))

@@ -69,6 +69,12 @@ type Reading = ReadResult & {
   readonly hasNew: () => boolean
 }
 
+/** A session that does not name itself as the one that it comes from. */
+const withoutItself = (session: Session): Session => {
+  const { parentExternalId, parentCallId: _call, parentKind: _kind, ...trace } = session.trace
+  return parentExternalId === session.externalId ? { ...session, trace } : session
+}
+
 const read = async (
   { redaction, completeTrace, live }: How,
   { stored }: SessionRun,
@@ -78,7 +84,7 @@ const read = async (
   const goOn = live && { from: before?.reading }
   const onMalformed: ReadOptions['onMalformed'] = (line, lost, file = stored.source) =>
     void malformed.push({ line, lost, file })
-  const found = await stored.read({ onMalformed, goOn })
+  const found = withoutItself(await stored.read({ onMalformed, goOn }))
   const session = completeTrace ? { ...found, ...(await completeTrace(found.trace, stored.writtenAt)) } : found
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined

@@ -11,6 +11,10 @@ const timeOfUuid = (id: unknown): number | undefined => {
   return high === undefined ? undefined : parseInt(`${high}${low}`, 16)
 }
 
+/** Whether a session may have been made by another one: that is older, as ids of version 7, which sort by their time, tell (README, rule 1). */
+export const mayBeFrom = (id: unknown, parent: string): boolean =>
+  uuidV7.test(String(id)) && uuidV7.test(parent) ? parent < String(id) : parent !== id
+
 /** Returns a function that says whether a turn of a fork is copied from its origin: it began before the fork was made (README, rule 9). */
 const newCopyCheck = (fork: Json) => {
   const made = timeOfUuid(fork['id']) ?? millisecondsOf(fork['timestamp'])

@@ -20,7 +20,7 @@ import {
 } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
 import { indexedTitle, isRollout, isSegment, SESSION_FOLDERS, threadIdOf } from './files.ts'
-import { type OwnStart, ownStartOf } from './fork.ts'
+import { mayBeFrom, type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
 import { findSpawn, type Spawn } from './spawns.ts'
@@ -74,7 +74,10 @@ const sessionIdOf = (path: string, { session }: Meta): string =>
 const externalIdOf = (path: string, meta: Meta): string => acceptedId(sessionIdOf(path, meta), 'session')
 
 /** The id of the session that started this one; undefined for sessions that are no sub-agent's. */
-const parentOf = ({ session }: Meta): string | undefined => textOf(session?.['parent'])
+const parentOf = ({ session }: Meta): string | undefined => {
+  const parent = textOf(session?.['parent'])
+  return parent !== undefined && mayBeFrom(session?.['id'], parent) ? parent : undefined
+}
 
 /** The session that started this one, or that it goes on with (README, rules 1 and 9). */
 const originOf = (meta: Meta): Pick<SessionFields, 'parentExternalId' | 'parentKind'> => {

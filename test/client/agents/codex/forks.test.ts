@@ -175,4 +175,13 @@ test('an invalid id of an origin is no obstacle', async () => {
     )
 })
 
+test('of two sub-agents that name each other the older one has started the younger one', async () => {
+  const startedBy = async (id: string, parent: string) => {
+    const lines = [meta(id, { parent_thread_id: parent }), prompt('look')]
+    return (await readSession(write(path, `each-other/${nameOf(id)}`, text(lines)), codex)).session.trace
+      .parentExternalId
+  }
+  assert.equal([await startedBy(parentId, forkId), await startedBy(forkId, parentId)], [undefined, parentId])
+})
+
 test.run()

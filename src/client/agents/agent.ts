@@ -74,8 +74,6 @@ export type Session = {
   readonly leftOut?: ReadonlyMap<string, number>
   /** The sessions whose lines are in the file of this one; absent if there are none. */
   readonly within?: readonly SessionWithin[]
-  /** True if the file is missing with which it began: of the fields of its trace those that are known count. */
-  readonly lacksBeginning?: boolean
   /** The number of lines, where the parser understands none of them. */
   readonly unknownLines?: number
   /**

@@ -75,17 +75,21 @@ const withoutItself = (session: Session): Session => {
   return parentExternalId === session.externalId ? { ...session, trace } : session
 }
 
-const read = async (
-  { redaction, completeTrace, live }: How,
-  { stored }: SessionRun,
-  before: LiveSession | undefined,
-): Promise<Reading> => {
+/** A session with what its repository tells. */
+const completed = async (session: Session, { completeTrace }: How, at: number | undefined): Promise<Session> => {
+  if (!completeTrace) return session
+  const { trace, standIns = [] } = await completeTrace(session.trace, at)
+  return { ...session, trace, standIns: new Set([...(session.standIns ?? []), ...standIns]) }
+}
+
+const read = async (how: How, { stored }: SessionRun, before: LiveSession | undefined): Promise<Reading> => {
+  const { redaction, live } = how
   const malformed: Malformed[] = []
   const goOn = live && { from: before?.reading }
   const onMalformed: ReadOptions['onMalformed'] = (line, lost, file = stored.source) =>
     void malformed.push({ line, lost, file })
   const found = withoutItself(await stored.read({ onMalformed, goOn }))
-  const session = completeTrace ? { ...found, ...(await completeTrace(found.trace, stored.writtenAt)) } : found
+  const session = await completed(found, how, stored.writtenAt)
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined
   const redacted = redaction && (await redactSession(session, redaction, known))

@@ -79,7 +79,7 @@ export const uploadSession = async (
   const sending = newSending((batch) => target.send(upload, batch))
   const { fields, truncations } = encodeFields(read.trace)
   const sent = upload.state.fields
-  const isKept = (name: string) => sent.has(name) && (read.lacksBeginning === true || read.standIns?.has(name) === true)
+  const isKept = (name: string) => sent.has(name) && read.standIns?.has(name) === true
   const changedFields = new Map(
     [...fields].filter(([name, value]) => sent.get(name) !== digest(value) && !isKept(name)),
   )

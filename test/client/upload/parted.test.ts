@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -46,6 +46,11 @@ const conversation = (arrived: readonly Run[]) =>
     .flatMap(({ turns }) => turns)
     .sort((a, b) => a - b)
     .flatMap(textsOf)
+
+const codexTitle = `${JSON.stringify({
+  ...{ timestamp: '2026-09-09T10:00:00Z', ordinal: 90, type: 'event_msg' },
+  payload: { type: 'thread_name_updated', thread_name: 'given later' },
+})}\n`
 
 /** Lets runs arrive one after the other; after each the service has the conversation so far, and a second run sends nothing. */
 const assertArrival = async (world: ClientWorld, kind: Parted, arrival: readonly Run[], isWatched: boolean) => {
@@ -103,7 +108,11 @@ for (const kind of parted)
     assert.not.match(JSON.stringify(stored(world)), KEY)
     if (kind.agent.id === 'codex') {
       assert.equal(stored(world)[0]!.slice(-2), textsOf(7))
-      assert.is(world.server.traces[0]!.fields['title'], 'prompt 0', 'what the file that is gone began with')
+      const title = () => world.server.traces[0]!.fields['title']
+      assert.is(title(), 'prompt 0', 'what the file that is gone began with')
+      appendFileSync(paths[3]!, codexTitle)
+      await world.sync(options)
+      assert.is(title(), 'given later')
     }
     assert.equal([stored(world)[0]!.length, await world.writesOf(options)], [16, []])
   })

@@ -96,6 +96,12 @@ const spawnOf = async (path: string, meta: Meta): Promise<Spawn | undefined> => 
     : findSpawn(path, parent, { id: sessionIdOf(path, meta), path: agentPathOf(meta) })
 }
 
+/** The fields that say how a session began. Where its first part is gone, those of a later one stand for them (README, rule 17). */
+const OF_BEGINNING: readonly (keyof SessionFields)[] = [
+  ...(['projectPath', 'projectName', 'model', 'gitBranch', 'gitRef', 'gitRemoteUrl'] as const),
+  ...(['parentExternalId', 'parentCallId', 'parentKind'] as const),
+]
+
 /** The folder in which the session took place, and what git said about it. */
 const placeOf = ({ session, cwd }: Meta) => {
   const git = objectOf(session?.['git'])
@@ -245,9 +251,11 @@ const parser: LineParser<State> = {
   describe: async ({ meta, outline, turns }, path) => {
     const spawn = await spawnOf(path, meta)
     const task = spawn?.task === undefined ? agentPathOf(meta) : titleOf(spawn.task)
-    const title = meta.name ?? (await indexedTitle(path, sessionIdOf(path, meta))) ?? turns.title() ?? task
+    const given = meta.name ?? (await indexedTitle(path, sessionIdOf(path, meta)))
+    const title = given ?? turns.title() ?? task
     return {
       externalId: externalIdOf(path, meta),
+      ...(isSegment(path) ? { standIns: new Set([...OF_BEGINNING, ...(given === undefined ? ['title'] : [])]) } : {}),
       trace: traceFieldsOf(id, {
         title,
         model: outline.model(),

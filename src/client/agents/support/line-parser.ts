@@ -32,7 +32,7 @@ export type LineParser<State> = {
   readonly step: (state: State, line: ObjectLine) => readonly SessionMessage[]
   /** The kinds of what a line holds that the parser does not know, and leaves out: the line's own, or those of its blocks. */
   readonly unknownIn?: (json: Json, state: State) => readonly unknown[]
-  /** The id and the fields of the trace, and the sessions within its file, after all lines. */
+  /** The id and the fields of the trace, and the sessions within its file, after all lines. The path is that of the first file that is there. */
   readonly describe: (state: State, path: string) => Described | Promise<Described>
   /**
    * Whether lines from number `added` on have changed what those before them mean, other than by making a message longer that is yielded again:
@@ -41,7 +41,7 @@ export type LineParser<State> = {
   readonly reachesBack?: (ahead: State, added: number) => boolean
 }
 
-export type Described = Pick<Session, 'externalId' | 'trace' | 'within'>
+export type Described = Pick<Session, 'externalId' | 'trace' | 'standIns' | 'within'>
 
 /** What `step` returns for most lines. */
 export const noMessages: readonly SessionMessage[] = []

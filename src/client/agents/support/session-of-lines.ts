@@ -111,9 +111,6 @@ const readAhead = async <State>(
 /** What was left out; nothing where no line was understood, which is said instead. */
 const leftOutOf = (unknown: UnknownKinds): Pick<Session, 'leftOut'> => (unknown.size === 0 ? {} : { leftOut: unknown })
 
-const beginningOf = <State>({ path, parser }: Source<State>): Pick<Session, 'lacksBeginning'> =>
-  parser.sequence?.continues?.(path) === true ? { lacksBeginning: true } : {}
-
 /** The messages of a session, which `make` reads again for each call, unless they are few enough to be kept until the next one. */
 const messagesOf = (isKept: boolean, make: () => AsyncIterable<SessionMessage>): Session['messages'] => {
   let made: readonly SessionMessage[] | undefined
@@ -163,7 +160,6 @@ const wholeSession = async <State>(
       : undefined
   return {
     ...described,
-    ...beginningOf(source),
     ...(source.folders.length > 1 ? { folders: source.folders } : {}),
     skippedLines: damaged.length,
     ...(isUnderstood || objects === 0 ? leftOutOf(unknown) : { unknownLines: objects + damaged.length }),
@@ -191,7 +187,6 @@ const addedSession = async <State>(
   const messages = kept.flatMap((line) => parser.step(state, line))
   return {
     ...described,
-    ...beginningOf(source),
     ...(source.folders.length > 1 ? { folders: source.folders } : {}),
     skippedLines: damaged.length,
     ...leftOutOf(unknown),

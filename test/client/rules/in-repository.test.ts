@@ -156,4 +156,15 @@ test('what no git writes names no branch and no commit', async (context) => {
   }
 })
 
+test('branch and commit are unknown where references are stored as a reftable, the rest is known', async (context) => {
+  const root = context.repository('app')
+  context.git(root, 'remote', 'add', 'origin', 'https://git.example/app')
+  context.write('app/.git/HEAD', 'ref: refs/heads/.invalid\n')
+  rmSync(join(root, '.git', 'refs', 'heads'), { recursive: true })
+  context.write('app/.git/refs/heads', 'this repository uses the reftable format\n')
+  rmSync(join(root, '.git', 'logs'), { recursive: true, force: true })
+  const { projectName, gitRemoteUrl, gitBranch, gitRef } = (await completed(context, root)).trace
+  assert.equal([projectName, gitRemoteUrl, gitBranch, gitRef], ['app', 'https://git.example/app', undefined, undefined])
+})
+
 test.run()

@@ -47,7 +47,6 @@ const OVER_BOTH = [
  */
 const POSTGRES_ONLY = [
   'test/eventstore/engine/lost-tail.test.ts',
-  'test/eventstore/engine/lost-tail-overtaken.test.ts',
   'test/server/erasure/cut-off.test.ts',
   'test/fault/disk.test.ts',
 ]

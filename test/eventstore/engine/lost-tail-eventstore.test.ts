@@ -4,32 +4,32 @@ import * as assert from 'uvu/assert'
 import { openEventStoreLog } from '../../../src/eventstore/log/eventstoredb/eventstoredb-log.ts'
 import { feedOf, insist } from '../../fault/support/answers.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer } from '../../support/database.ts'
+import { type Database, onServer } from '../../support/database.ts'
 import { type Double, startDouble } from '../../support/eventstoredb/server.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { mainGroup } from '../../../projections/index.ts'
 import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../../support/until.ts'
+import { type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
 
-type Scene = { double: Double; database: Database; app: App; lines: string[]; token: string }
+type Scene = EmptyWorld & { double: Double; lines: string[]; app: App; token: string }
 
 /** The read models lie elsewhere, and have seen more than the log holds. */
 const test = suite<Scene>('engine: a log in EventStoreDB that has lost its end')
 test.before.each(async (scene) => {
   scene.lines = []
   scene.double = await startDouble()
-  scene.database = await freshDatabase({ readModels: false })
   const logger = pino({ level: 'info' }, { write: (line: string) => void scene.lines.push(line) })
   const env = { EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
-  scene.app = await openApp(scene.database.url, { env, logger, groups: [mainGroup, shelf] })
-  const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  scene.token = (data as { session: { token: string } }).session.token
+  Object.assign(scene, await newEmptyWorld({ env, logger, groups: [mainGroup, shelf], readModels: false }))
+  scene.app = await scene.openNode()
+  scene.token = (await signIn(scene.app)).token
 })
-test.after.each(async ({ double, database, app }) => {
-  await app.close()
-  await Promise.all([double.stop(), database.drop()])
+test.after.each(async ({ close, double }) => {
+  await close()
+  await double.stop()
 })
 
 const path = (trace: string) => `/v1/traces/${trace}`
@@ -53,12 +53,18 @@ const writeWhatIsLost = async (scene: Scene) => {
   assert.equal(await feedOf(scene.app), ['kept', 'vanished'])
 }
 
-/** Stops the server, puts it back to what it held, and starts it; gives what readiness says until all is well again. */
-const loseTail = async ({ app, double, lines }: Scene, count: number): Promise<Set<string>> => {
+/** Stops the server, puts it back to what it held, and starts it. */
+const putBack = async ({ double }: Scene, count: number, whileStopped: () => Promise<unknown> = async () => {}) => {
   await double.stop()
-  await until(async () => (await app.service.readiness()).missing.length > 0)
+  await whileStopped()
   double.store.keepFirst(count)
   await double.start()
+}
+
+/** Puts the server back; gives what readiness says until all is well again. */
+const loseTail = async (scene: Scene, count: number): Promise<Set<string>> => {
+  const { app, lines } = scene
+  await putBack(scene, count, () => until(async () => (await app.service.readiness()).missing.length > 0))
   const said = new Set<string>()
   const isReady = async () => {
     const { missing } = await app.service.readiness()
@@ -126,6 +132,26 @@ test('no longer holds what is deleted from then on', async (scene) => {
   await write(scene, 'PUT', `${path('gone')}/messages/m`, { role: 'user', textContent: 'secret' })
   await write(scene, 'DELETE', path('gone'))
   await until(async () => `${await eventsOf(scene, `trace-${id}`)}` === 'TraceDeleted')
+})
+
+// Positions of events that were lost are given to others: read models that have passed them have not seen these.
+test('a node without a runner answers no write until read models built from what is left hold it', async (scene) => {
+  const { app: builder, openNode, double, lines, token } = scene
+  const node = await openNode({ env: { ROLES: 'api' } })
+  const count = double.store.all().length
+  for (let i = 0; i < 20; i++) await insist(node, 'PUT', path(`lost-${i}`), token, shared)
+  await builder.close()
+  await putBack(scene, count)
+  await until(() => lines.some((line) => line.includes('has lost its end')))
+
+  const fresh = await node.unrepeated(() => node.call('PUT', path('fresh'), { token, body: shared }))
+  assert.is(fresh.status, 503)
+
+  await openNode()
+  await insist(node, 'PUT', path('other'), token, shared)
+  await until(async () => (await node.service.readiness()).missing.length === 0)
+  assert.not.ok((await feedOf(node)).some((name) => name.startsWith('lost')))
+  assert.ok((await feedOf(node)).includes('other'))
 })
 
 test.run()

@@ -6,8 +6,8 @@ import { groups, mainGroup } from '../projections/index.ts'
 import { schemaOf } from '../src/eventstore/engine/group.ts'
 import { locks } from '../src/eventstore/engine/schema.ts'
 import { minConnections, poolSizes } from '../src/eventstore/postgres/pool-sizes.ts'
-import { freshDatabase } from './support/database.ts'
-import { type App, openApp } from './support/open-app.ts'
+import type { App } from './support/open-app.ts'
+import { newEmptyWorld, signIn } from './support/world.ts'
 
 const test = suite('connections of a whole service')
 
@@ -60,8 +60,6 @@ const load = async ({ call, service }: App, token: string) => {
 
 for (const connections of [minConnections(groups.length), 36]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
-    const database = await freshDatabase()
-    const counted = await startCounting(database.url)
     const env = {
       DATABASE_CONNECTIONS: `${connections}`,
       RATE_LIMITS: 'on',
@@ -69,10 +67,11 @@ for (const connections of [minConnections(groups.length), 36]) {
       SUMMARY_THRESHOLD: '1',
       SUMMARY_CONCURRENCY: '16',
     }
-    const app = await openApp(database.url, { env })
+    const { database, openNode, close } = await newEmptyWorld({ env })
+    const counted = await startCounting(database.url)
     try {
-      const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-      const { token } = (data as { session: { token: string } }).session
+      const app = await openNode()
+      const { token } = await signIn(app)
       const isFull = () =>
         Object.entries(poolSizes(connections, groups.length)).every(([pool, size]) => counted.most(pool) >= size)
       while (!isFull()) await load(app, token)
@@ -86,9 +85,8 @@ for (const connections of [minConnections(groups.length), 36]) {
       await stuck
       assert.ok(counted.total() <= connections, `${counted.total()} connections`)
     } finally {
-      await app.close()
       await counted.stop()
-      await database.drop()
+      await close()
     }
   })
 }

@@ -2,39 +2,28 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { freshDatabase, onServer } from '../support/database.ts'
-import { openApp } from '../support/open-app.ts'
+import { onServer } from '../support/database.ts'
 import { until } from '../support/until.ts'
+import { openWorld, signIn } from '../support/world.ts'
 
 const test = suite('fault/clients')
 
 const warnings: string[] = []
 process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`))
 
-const database = await freshDatabase()
-const { app, service, call, close } = await openApp(database.url)
+const { node, database } = await openWorld(test)
+const { app, service, call } = node
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
-test.after(async () => {
-  await close()
-  await database.drop()
-})
 
 const MESSAGES = 400
 const LENGTH = 20_000
 
-const session = async () => {
-  const { data } = await call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  return (data as { session: { token: string } }).session.token
-}
-const token = await session()
-await call('PUT', '/v1/traces/long', { token, body: {} })
-for (let i = 0; i < MESSAGES; i += 200) {
-  const messages = Array.from({ length: 200 }, (_, k) => {
-    return { externalId: `m${i + k}`, role: 'user', textContent: 'x'.repeat(LENGTH) }
-  })
-  assert.is((await call('POST', '/v1/traces/long/messages/batch', { token, body: { messages } })).status, 200)
-}
+const { token, newTrace } = await signIn(node)
+const messages = Array.from({ length: MESSAGES }, (_, i) => {
+  return { externalId: `m${i}`, role: 'user', textContent: 'x'.repeat(LENGTH) }
+})
+await newTrace({}, messages, 'long')
 
 const openSockets = () =>
   new Promise<number>((resolve, reject) =>

@@ -2,13 +2,12 @@ import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
-import { openApp } from '../support/open-app.ts'
 import { howItEnded, launch } from './support/service.ts'
 import { until } from '../support/until.ts'
+import { type World, newWorld, signIn } from '../support/world.ts'
 
-type Scene = { double: Double; database: Database; token: string; start: () => Promise<Started> }
+type Scene = World & { double: Double; token: string; start: () => Promise<Started> }
 
 /** A service that takes requests, ready or not. */
 type Started = {
@@ -40,23 +39,21 @@ const started = async (databaseUrl: string, logUrl: string, token: string): Prom
 }
 
 test.before.each(async (scene) => {
-  const [double, database] = [await startDouble(), await freshDatabase()]
-  const app = await openApp(database.url, { env: { EVENTSTORE_URL: double.url } })
-  const { data } = await app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  const { token } = (data as { session: { token: string } }).session
-  await app.call('PUT', '/v1/traces/t', { token, body: { visibility: 'public' } })
-  await app.call('PUT', '/v1/traces/t/messages/m', { token, body: { role: 'user', textContent: 'hello' } })
-  await app.close()
-  const start = () => started(database.url, double.url, token)
-  Object.assign(scene, { double, database, token, start })
+  const double = await startDouble()
+  const world = await newWorld({ env: { EVENTSTORE_URL: double.url } })
+  const { token, newTrace } = await signIn(world.node)
+  await newTrace({ visibility: 'public' }, [{ externalId: 'm', role: 'user', textContent: 'hello' }], 't')
+  await world.node.close()
+  const start = () => started(world.database.url, double.url, token)
+  Object.assign(scene, { ...world, double, token, start })
 })
-test.after.each(async ({ double, database }) => {
+test.after.each(async ({ double, close }) => {
   for (const child of children) {
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await howItEnded(child)
   }
   children.clear()
-  await Promise.all([double.stop(), database.drop()])
+  await Promise.all([double.stop(), close()])
 })
 
 const assertReadable = async ({ ask }: Started) => {

@@ -4,29 +4,29 @@ import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { rebuild } from '../../src/eventstore/engine/rebuild.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
-import { type Database, freshDatabase, onServer } from '../support/database.ts'
+import { onServer } from '../support/database.ts'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
-import { type App, openApp } from '../support/open-app.ts'
+import type { App } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { assertWhole, moreBatches, newWriter } from './support/writers.ts'
 import { until } from '../support/until.ts'
+import { type World, newWorld, signIn } from '../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
-type Scene = { double: Double; database: Database; app: App; token: string }
+type Scene = World & { double: Double; app: App; token: string }
 
 const test = suite<Scene>('a service whose log is away')
 test.before.each(async (scene) => {
   scene.double = await startDouble()
-  scene.database = await freshDatabase()
-  scene.app = await openApp(scene.database.url, { env: { EVENTSTORE_URL: scene.double.url } })
-  const { data } = await scene.app.call('POST', '/v1/session', { body: { deviceId: 'device' } })
-  scene.token = (data as { session: { token: string } }).session.token
+  Object.assign(scene, await newWorld({ env: { EVENTSTORE_URL: scene.double.url } }))
+  scene.app = scene.node
+  scene.token = (await signIn(scene.app)).token
 })
-test.after.each(async ({ double, database, app }) => {
+test.after.each(async ({ double, close }) => {
   double.faults.resume()
-  await app.close()
-  await Promise.all([double.stop(), database.drop()])
+  await close()
+  await double.stop()
 })
 
 const isReady = async ({ service }: App) => (await service.readiness()).missing.length === 0

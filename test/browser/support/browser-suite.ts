@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Database, freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 import { findChromium, startChromium } from './chromium.ts'
 
 export type Visit = Pick<
@@ -40,23 +40,22 @@ export const browserSuite = (name: string) => {
   const path = findChromium()
   const all = suite(name)
   let browser: Browser
-  let database: Database
   let world: World
+  let close = async () => {}
   const contexts: BrowserContext[] = []
   let problems: string[] = []
 
   if (path === undefined) console.log(`SKIP ${name}: no Chromium in PATH, and CHROMIUM names none`)
   else {
     all.before(async () => {
-      database = await freshDatabase()
-      const app = await openApp(database.url, { env: { SUMMARY_PROVIDER: 'none' } })
+      const { node: app, ...opened } = await newWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+      close = opened.close
       world = { app, server: await app.app.listen({ host: '127.0.0.1', port: 0 }) }
       browser = await startChromium(path)
     })
     all.after(async () => {
       await browser.close()
-      await world.app.close()
-      await database.drop()
+      await close()
     })
     all.after.each(async () => {
       for (const context of contexts.splice(0)) await context.close()

@@ -17,25 +17,19 @@ import { writeWhole } from '../../../src/client/transfer/output-file.ts'
 import type { Visibility } from '../../../src/client/upload/upsert-trace.ts'
 import { hostileText } from '../../transcript/support/hostile.ts'
 import { session } from '../../transcript/support/session.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { listen } from '../../support/slow-reader.ts'
+import { openWorld } from '../../support/world.ts'
 import { tempFolder } from '../support/temp.ts'
 import { runs } from '../../support/runs.ts'
 
 const test = suite('export and import: the round trip')
 
 const folder = tempFolder()
-const databases = [await freshDatabase(), await freshDatabase()]
-const [first, second] = await Promise.all(databases.map(({ url }) => openApp(url)))
-const apps = [first!, second!]
+const [{ node: first }, { node: second }] = [await openWorld(test), await openWorld(test)]
 const ports = new Map<App, number>()
-for (const app of apps) ports.set(app, await listen(app))
-test.after(async () => {
-  for (const app of apps) await app.close()
-  for (const database of databases) await database.drop()
-  folder.remove()
-})
+for (const app of [first, second]) ports.set(app, await listen(app))
+test.after(folder.remove)
 
 const serverOf = (app: App) => `http://127.0.0.1:${ports.get(app)}`
 
@@ -44,7 +38,7 @@ const connected = async (app: App): Promise<Connection> => {
   const { token, namespaceId, namespaceSlug } = (data as { session: NewSession }).session
   return { api: newApiClient(serverOf(app), token), token, namespaceId: namespaceId!, namespaceSlug: namespaceSlug! }
 }
-const [here, there] = [await connected(first!), await connected(second!)]
+const [here, there] = [await connected(first), await connected(second)]
 
 const send = async (app: App, method: 'POST' | 'PUT', url: string, token: string, raw: string) => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -54,9 +48,9 @@ const send = async (app: App, method: 'POST' | 'PUT', url: string, token: string
 
 const newTrace = async (trace: object, messages: readonly string[]) => {
   const id = randomUUID()
-  await send(first!, 'PUT', `/v1/traces/${id}`, here.token, JSON.stringify(trace))
+  await send(first, 'PUT', `/v1/traces/${id}`, here.token, JSON.stringify(trace))
   if (messages.length > 0)
-    await send(first!, 'POST', `/v1/traces/${id}/messages/batch`, here.token, `{"messages":[${messages.join(',')}]}`)
+    await send(first, 'POST', `/v1/traces/${id}/messages/batch`, here.token, `{"messages":[${messages.join(',')}]}`)
   return id
 }
 
@@ -70,7 +64,7 @@ const exported = async (app: App, { token }: Connection, id: string): Promise<st
 const imported = async (path: string, visibility?: Visibility) => {
   const events: SyncEvent[] = []
   const report = (event: SyncEvent) => void events.push(event)
-  const duties = openDuties(folder.path, serverOf(second!))
+  const duties = openDuties(folder.path, serverOf(second))
   const wanted = { connection: there, file: path, visibility, report, duties }
   const done = await importTrace(await openExportFile(path), wanted)
   return { done, notices: events.flatMap((event) => (event.type === 'notice' ? [event.message] : [])) }
@@ -107,10 +101,10 @@ test('the export of an imported trace equals the first export byte for byte, for
         JSON.stringify({ ...message, ...(hasOrder ? { order: (i * 7) % 3, timestamp: i / 3 } : {}) }),
       )
       const id = await newTrace({ title: text, agentId: text.slice(0, 100), visibility: 'direct' }, messages)
-      const before = await exported(first!, here, id)
+      const before = await exported(first, here, id)
       const { done, notices } = await imported(before)
       assert.equal([done.messages, done.new, done.leftOut, done.others, notices], [6, 6, 0, 0, []])
-      const after = await exported(second!, there, id)
+      const after = await exported(second, there, id)
       assert.equal(essence(after), essence(before))
     }),
     { numRuns: runs(5) },
@@ -122,9 +116,9 @@ const exact = (i: number) =>
 
 test('numbers, keys, their order and lone surrogates survive export and import', async () => {
   const id = await newTrace({}, [exact(0), exact(1)])
-  const before = await exported(first!, here, id)
+  const before = await exported(first, here, id)
   await imported(before)
-  assert.equal(essence(await exported(second!, there, id)), essence(before))
+  assert.equal(essence(await exported(second, there, id)), essence(before))
   assert.ok(readFileSync(before, 'utf8').includes('"alpha":12345678901234567890,"__proto__":{"x":-0}'))
 })
 
@@ -133,33 +127,33 @@ const USED = '{"inputTokens":9007199254740991,"outputTokens":0,"costUsd":0.00000
 test('what an answer has used survives export and import, and its change alone is imported', async () => {
   const used = (usage: string) => `{"externalId":"m0","role":"assistant","textContent":"hi","usage":${usage}}`
   const id = await newTrace({ title: 'Used' }, [used(USED), exact(1)])
-  const before = await exported(first!, here, id)
+  const before = await exported(first, here, id)
   assert.ok(readFileSync(before, 'utf8').includes('"responseId":"msg_1"'))
   await imported(before)
-  assert.equal(essence(await exported(second!, there, id)), essence(before))
+  assert.equal(essence(await exported(second, there, id)), essence(before))
   assert.equal((await imported(before)).done.updated, 0)
   const more = `{"messages":[${used('{"outputTokens":7}')}]}`
-  await send(first!, 'POST', `/v1/traces/${id}/messages/batch`, here.token, more)
-  const after = await exported(first!, here, id)
+  await send(first, 'POST', `/v1/traces/${id}/messages/batch`, here.token, more)
+  const after = await exported(first, here, id)
   assert.equal((await imported(after)).done.updated, 1)
-  assert.equal(essence(await exported(second!, there, id)), essence(after))
+  assert.equal(essence(await exported(second, there, id)), essence(after))
 })
 
 test('a repeated import changes nothing, and does not replace other content', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
-  const path = await exported(first!, here, id)
+  const path = await exported(first, here, id)
   await imported(path)
   const again = await imported(path)
   assert.equal([again.done.messages, again.done.new, again.done.updated], [2, 0, 0])
-  await send(second!, 'POST', `/v1/traces/${id}/messages/batch`, there.token, `{"messages":[${exact(2)}]}`)
+  await send(second, 'POST', `/v1/traces/${id}/messages/batch`, there.token, `{"messages":[${exact(2)}]}`)
   assert.is((await imported(path)).done.others, 1)
 })
 
 test('a trace without messages is imported too', async () => {
   const id = await newTrace({ title: 'Empty', parentExternalId: 'parent', parentCallId: 'call-1' }, [])
-  const before = await exported(first!, here, id)
+  const before = await exported(first, here, id)
   await imported(before)
-  assert.equal(essence(await exported(second!, there, id)), essence(before))
+  assert.equal(essence(await exported(second, there, id)), essence(before))
   assert.is((await there.api.trace(id)).parentExternalId, 'parent')
 })
 
@@ -167,7 +161,7 @@ const visibilityOf = async (id: string) => (await there.api.trace(id)).visibilit
 
 test('an import publishes a trace only if that was asked for', async () => {
   const id = await newTrace({ visibility: 'public' }, [exact(0)])
-  const path = await exported(first!, here, id)
+  const path = await exported(first, here, id)
   const { done, notices } = await imported(path)
   assert.equal([done.visibility, await visibilityOf(id)], ['private', 'private'])
   assert.match(notices.join(), /it was public: stored as private/)
@@ -190,7 +184,7 @@ const refusalOf = async (text: string | Buffer): Promise<string> => {
 
 test('a file that is truncated anywhere is refused before any write', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0), exact(1)])
-  const text = readFileSync(await exported(first!, here, id), 'utf8')
+  const text = readFileSync(await exported(first, here, id), 'utf8')
   assert.is(await refusalOf(text), 'taken')
   for (let length = 0; length < text.length; length += 1 + Math.floor(text.length / 200))
     assert.match(await refusalOf(text.slice(0, length)), /^Damaged: /, `${length}`)
@@ -226,7 +220,7 @@ test('a file that is not an export is refused', async () => {
 
 test('whitespace and unknown members of an export are ignored', async () => {
   const id = await newTrace({ title: 'T' }, [exact(0)])
-  const text = readFileSync(await exported(first!, here, id), 'utf8')
+  const text = readFileSync(await exported(first, here, id), 'utf8')
   assert.is(
     await refusalOf(`\ufeff ${text.replace('{"trace":', '{ "new" : [1,{"a":"]}"}] ,\n"trace" :\t')}\n`),
     'taken',

@@ -2,14 +2,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inFolder } from '../../eventstore/embedded/support.ts'
 import { serveOn } from '../../fault/support/service.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
-import { openApp } from '../../support/open-app.ts'
-import { signIn } from '../../support/world.ts'
+import { openEmptyWorld, signIn } from '../../support/world.ts'
 import { eventsOf, notedIn, writeTrace } from './support.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('erasure: a frozen worker')
+const { database, openNode } = await openEmptyWorld(test)
 
 const leads = `
   select from pg_locks l join pg_stat_activity a using (pid)
@@ -18,12 +18,11 @@ const leads = `
 
 test('another worker takes over from a frozen one, which does no harm when it wakes up', () =>
   inFolder(async (folder) => {
-    const database = await freshDatabase()
     const { url } = database
-    const projector = await openApp(url, { env: { ROLES: 'api,projector' } })
+    await openNode({ env: { ROLES: 'api,projector' } })
     const first = await serveOn(folder, { ...logEnvironment(url), DATABASE_URL: url, ROLES: 'api,worker' })
     await until(async () => (await onServer(url, leads)).rows.length === 1)
-    const second = await openApp(url, { env: { ROLES: 'api,worker' } })
+    const second = await openNode({ env: { ROLES: 'api,worker' } })
     try {
       const owner = await signIn(second)
       const id = await writeTrace(owner, 't', 'old')
@@ -42,9 +41,6 @@ test('another worker takes over from a frozen one, which does no harm when it wa
     } finally {
       process.kill(first.pid, 'SIGCONT')
       await first.end('SIGKILL')
-      await second.close()
-      await projector.close()
-      await database.drop()
     }
   }))
 

@@ -2,10 +2,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { copyLog } from '../../../src/eventstore/log/copy/copy.ts'
 import { openAdapter } from '../../../src/eventstore/log/open-log.ts'
-import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { openApp } from '../../support/open-app.ts'
-import { callerOf, signIn } from '../../support/world.ts'
+import { callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('history: a copied log')
@@ -16,15 +14,10 @@ test.after.each(async () => {
 })
 
 const newPlaces = async () => {
-  const [double, first, second] = [await startDouble(), await freshDatabase(), await freshDatabase()]
-  ends.push(double.stop, first.drop, second.drop)
+  const env = { SUMMARY_PROVIDER: 'none' }
+  const [double, first, second] = [await startDouble(), await newEmptyWorld({ env }), await newEmptyWorld({ env })]
+  ends.push(double.stop, first.close, second.close)
   return { double, first, second }
-}
-
-const open = async (databaseUrl: string, EVENTSTORE_URL: string) => {
-  const app = await openApp(databaseUrl, { env: { SUMMARY_PROVIDER: 'none', EVENTSTORE_URL } })
-  ends.push(app.close)
-  return app
 }
 
 const copy = async (from: string, to: string) => {
@@ -51,7 +44,7 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const)
     const { double, first, second } = await newPlaces()
     const [there, here] = [`${double.url}${IN_CHUNKS}`, '']
     const [from, to] = direction === 'to Postgres' ? [there, here] : [here, there]
-    const source = await open(first.url, from)
+    const source = await first.openNode({ env: { EVENTSTORE_URL: from } })
     const { token, say, send, newTrace } = await signIn(source)
     const { url } = await newTrace({ title: 'before' })
     const write = (suffix: string) =>
@@ -78,8 +71,12 @@ for (const direction of ['to EventStoreDB', 'to Postgres'] as const)
     )
     await source.close()
 
-    assert.is((await copy(from || first.url, to || second.url)).length, 1, 'the revisions of the trace are others')
-    const target = await open(second.url, to)
+    assert.is(
+      (await copy(from || first.database.url, to || second.database.url)).length,
+      1,
+      'the revisions of the trace are others',
+    )
+    const target = await second.openNode({ env: { EVENTSTORE_URL: to } })
     await until(async () => (await target.service.readiness()).missing.length === 0)
     assert.equal(await shown(target), expected)
   })

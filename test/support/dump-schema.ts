@@ -1,11 +1,10 @@
 import { withConnection } from './database.ts'
 import { until } from './until.ts'
 
-/** Columns that depend on where an event stands in its log: a copy of the log may differ in them. */
-const PLACES = new Set([
-  ...['position', 'place', 'revision', 'first_revision', 'through', 'incarnation'],
-  ...['added', 'block'],
-])
+/** Columns that depend on where an event stands in its log: a copy in another kind of log differs in them. */
+const POSITIONS = new Set(['position', 'place', 'prices'])
+/** Columns that depend on where an event stands in its stream: a copy of the log may differ in them. */
+const REVISIONS = new Set(['revision', 'first_revision', 'through', 'incarnation', 'added', 'block'])
 
 /** What depends on how the log was cut into batches. */
 const BATCHES = { table: 'search_portions', column: 'late' }
@@ -15,12 +14,12 @@ const quoted = (name: string) => `"${name}"`
 /**
  * The tables of a schema of read models, each with its rows as sorted texts. The checkpoint and its view are left out, because
  * events of other logs on the same server move them.
- * Waits until the search index has all that waits for its turn. `places: false` leaves out revisions and positions.
+ * Waits until the search index has all that waits for its turn. `places: false` leaves out revisions and positions, `positions: false` only these.
  */
 export const dumpSchema = (
   url: string,
   schema: string,
-  { places = true }: { places?: boolean } = {},
+  { places = true, positions = places }: { places?: boolean; positions?: boolean } = {},
 ): Promise<Record<string, string[]>> =>
   withConnection(url, async (client) => {
     const { rows: columns } = await client.query<{ table_name: string; column_name: string }>(
@@ -33,7 +32,7 @@ export const dumpSchema = (
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
       if (table_name === 'checkpoint' || table_name === BATCHES.table || column_name === BATCHES.column) continue
-      if (!places && PLACES.has(column_name)) continue
+      if ((!places && REVISIONS.has(column_name)) || (!positions && POSITIONS.has(column_name))) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
     }
     if (tables.has('search_backlog'))

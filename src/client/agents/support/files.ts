@@ -2,7 +2,7 @@ import { type BigIntStats, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, EnvironmentVariables, ReadOptions, Session, SourceFile, StoredSession } from '../agent.ts'
 import { type Json, parseObject } from './json.ts'
-import type { Part, Parts } from './merged-lines.ts'
+import type { Part, Parts } from './sequence.ts'
 
 /** The folders in which apps keep their data on macOS, Linux and Windows. Not all of them exist. */
 export const appFolders = ({ XDG_CONFIG_HOME, APPDATA }: EnvironmentVariables, home: string): readonly string[] => [

@@ -1,7 +1,7 @@
 import type { Session, SessionMessage } from '../agent.ts'
 import type { Json } from './json.ts'
 import type { ObjectLine } from './lines.ts'
-import type { Parts, Sequence } from './merged-lines.ts'
+import type { Parts, Sequence } from './sequence.ts'
 
 /**
  * What a parser begins a reading with: the path of the session's first file, all files, and all lines of the session, to look ahead. `ahead`: in a second

@@ -5,7 +5,8 @@ import type { ReadSessionFiles } from './files.ts'
 import { newKeptLines } from './kept-lines.ts'
 import type { LineParser } from './line-parser.ts'
 import { beginning, numberAt, type ObjectLine, objectLinesInParts, type OnDamaged, type Place } from './lines.ts'
-import { inOrder, type Merge, mergedLines, newMerge, type Parts, type ReadLines } from './merged-lines.ts'
+import { inOrder, type Merge, mergedLines, newMerge } from './merged-lines.ts'
+import type { Parts, ReadLines } from './sequence.ts'
 import { newUnknownKinds, type UnknownKinds } from './unknown-kinds.ts'
 
 /** How far the lines of a session were read: of one file, or of several. */
@@ -23,7 +24,7 @@ type Source<State> = {
   readonly lines: (onDamaged: OnDamaged, at: At) => AsyncIterable<Iterable<ObjectLine>>
 }
 
-const isMerge = (at: At): at is Merge => 'reached' in at
+const isMerge = (at: At): at is Merge => 'files' in at
 
 /** The number of the next line. */
 const nextAt = (at: At): number => (isMerge(at) ? at.last + 1 : numberAt(at))

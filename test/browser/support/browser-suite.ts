@@ -36,7 +36,7 @@ const watch = (page: Page, problems: string[], expected: RegExp | undefined) => 
  * Tests with a browser and a service. Without a Chromium they are skipped, which is said once. After each test the pages that it has
  * visited are closed; a page that complains in its console fails the test.
  */
-export const browserSuite = (name: string) => {
+export const browserSuite = (name: string, env: Readonly<Record<string, string>> = {}) => {
   const path = findChromium()
   const all = suite(name)
   let browser: Browser
@@ -48,7 +48,7 @@ export const browserSuite = (name: string) => {
   if (path === undefined) console.log(`SKIP ${name}: no Chromium in PATH, and CHROMIUM names none`)
   else {
     all.before(async () => {
-      const { node: app, ...opened } = await newWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+      const { node: app, ...opened } = await newWorld({ env: { SUMMARY_PROVIDER: 'none', ...env } })
       close = opened.close
       world = { app, server: await app.app.listen({ host: '127.0.0.1', port: 0 }) }
       browser = await startChromium(path)

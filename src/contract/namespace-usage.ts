@@ -24,7 +24,7 @@ const By = z
   })
   .transform((text) => ({ key: text.replace(DAY_AND, '') as UsageKey, isDaily: DAY_AND.test(text) }))
 
-const isTimeZone = (name: string): boolean => {
+export const isTimeZone = (name: string): boolean => {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
   } catch {

@@ -20,8 +20,8 @@ export type SumRow = { day: number; key: string; traces: bigint; messages: bigin
  * SQL for messages `m` that count for another trace: of one answer, all but that which came first. Those of an agent have the same answer only if
  * it has the same agent now.
  */
-const copies = `
-  select ranked.trace_id, m.* from (
+export const copies = `
+  select ranked.trace_id, ranked.incarnation, m.* from (
     select c.trace_id, c.ordinal, c.answer, t.incarnation, row_number() over (
       partition by t.agent_id::text, c.answer order by c.created_at, t.created_at, c.trace_id
     ) as place
@@ -34,9 +34,9 @@ const copies = `
   ) m
   where ranked.place > 1`
 
-const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
+export const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
 
-const present = (u: string) => `join traces t on t.id = ${u}.trace_id and t.incarnation = ${u}.incarnation`
+export const present = (u: string) => `join traces t on t.id = ${u}.trace_id and t.incarnation = ${u}.incarnation`
 
 /** SQL for what counts, in rows for each trace; of an answer that counts for another trace there is a row that subtracts it. */
 const counted = `
@@ -56,10 +56,10 @@ const countedTools = `
   where ${inPeriod('m.slot')}`
 
 /** SQL for the model of messages as a JSON literal; empty if neither they nor their trace have one. */
-const modelOf = `coalesce(nullif(c.model, ''), t.model::text, '')`
+export const modelOf = `coalesce(nullif(c.model, ''), t.model::text, '')`
 
 /** SQL for the key of the messages `c` of a trace `t`, as a JSON literal; empty without one. The parameters from $5 on are those of the key. */
-const keys = {
+export const keys = {
   day: `''`,
   agent: 't.agent_id::text',
   project: `coalesce(t.project_name::text, '')`,
@@ -72,7 +72,7 @@ const keys = {
 const LIMIT = MOST_ROWS + 1
 
 /** SQL for the index of the day of a quarter of an hour, from 1; 0 if all days are added up. */
-const DAY = 'width_bucket(c.slot, $4::int8[])'
+export const DAY = 'width_bucket(c.slot, $4::int8[])'
 
 // The traces are counted beside the groups, because several groups of a key may be of one trace.
 const sumStatement = (by: Exclude<UsageKey, 'tool'>): string => `
@@ -114,7 +114,7 @@ const spellingsIn = async (reads: UsageReads, { namespaceId, period }: Asked): P
 }
 
 /** The model of a JSON literal as traces show it, as a JSON literal. */
-const shownModel = (models: KnownModels, literal: string): string => {
+export const shownModel = (models: KnownModels, literal: string): string => {
   const spelling = JSON.parse(literal) as string
   return JSON.stringify(models.find(spelling)?.model ?? spelling)
 }

@@ -1,0 +1,290 @@
+import type { Cost, UsageSums } from '../../contract/usage.ts'
+import type { ReadTables } from '../../tables/main.ts'
+import { eachSum, kindBits, tokenColumns, usageIn } from '../../tables/usage.ts'
+import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
+import type { KnownModels } from '../models/registry.ts'
+import { type PriceClass, priceClassesIn, pricesOf } from './price-classes.ts'
+import { type Asked, type Authors, DAY, copies, inPeriod, keys, modelOf, present, usageRows } from './queries.ts'
+import { type UsageGroup, usageOf } from './sums.ts'
+import { type Offset, zoneOffsets } from './zone.ts'
+
+/** How many traces and messages count, and what these have used and cost; both are absent where they are not known. */
+export type Sums = {
+  readonly traces: number
+  readonly messages: number
+  readonly usage?: UsageSums
+  readonly cost?: Cost
+}
+
+/** The same with a key; undefined where there is none. */
+export type KeyedSums = Sums & { readonly key: string | undefined }
+
+/** A trace with what it has cost in a period. */
+export type DearTrace = { readonly id: string; readonly cost: Cost }
+/** A trace with the number of quarters of an hour in which it has messages. */
+export type LongTrace = { readonly id: string; readonly quarters: number }
+
+/** What the messages of a namespace have used and cost in a period, from several sides. */
+export type NamespaceInsights = {
+  readonly total: Sums
+  /** The sums of each day, by its index; a day without messages is absent. */
+  readonly days: ReadonlyMap<number, Sums>
+  readonly agents: readonly KeyedSums[]
+  readonly models: readonly KeyedSums[]
+  readonly projects: readonly KeyedSums[]
+  /** By the id of the user: those that the reader may tell apart, and all others as one without a key. */
+  readonly authors: readonly KeyedSums[]
+  /** The messages that call each tool. */
+  readonly tools: readonly KeyedSums[]
+  /** The messages of each hour of the week, from Monday on. */
+  readonly hours: readonly number[]
+  readonly dearest: readonly DearTrace[]
+  readonly longest: readonly LongTrace[]
+}
+
+export const HOURS_OF_WEEK = 168
+
+/** How many traces are shown as the dearest and the longest. */
+const MOST_TRACES = 5
+/** How many are looked at to find the dearest: SQL knows what they cost but for roundings and unknown prices of a kind of tokens. */
+const MOST_DEAR = 4 * MOST_TRACES
+
+const columns = Object.values(tokenColumns)
+const FIRST_WEIGHT = 6
+const WEIGHTS = columns.map((column, i) => `k.${column} * ($${FIRST_WEIGHT + i}::float8[])[i.at]`)
+const [SEES_ALL, USER, MODELS] = [0, 1, 2].map((i) => `$${FIRST_WEIGHT + columns.length + i}`)
+
+const author = `case when ${SEES_ALL}::bool or t.created_by = ${USER}::uuid then t.created_by::text else '' end`
+
+/** SQL for the sum of a column as a double, which holds all tokens exactly below 2^53: sums of `numeric` would take half of the time of the query. */
+const sumOf = (column: (typeof columns)[number] | 'cost'): string => {
+  if (column === 'cost') return `sum(c.cost::float8) filter (where c.kinds & ${kindBits.costUsd} <> 0)`
+  const name = (Object.keys(tokenColumns) as (keyof typeof tokenColumns)[]).find((one) => tokenColumns[one] === column)!
+  return `sum(least(c.${column}, 9e18)::int8::float8) filter (where c.kinds & ${kindBits[name]} <> 0)`
+}
+
+/**
+ * SQL for what counts, in rows for each trace and incarnation, as `counted` has it. Only few sums are left once these rows are grouped, so whether the
+ * incarnation is the present one is looked up for those.
+ */
+const rows = `
+  select u.trace_id, u.incarnation, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
+  from usage u where u.namespace_id = $1 and ${inPeriod('u.slot')}
+  union all
+  select m.trace_id, m.incarnation, used.slot, used.model, used.prices, used.kinds, -1, ${eachSum((name) => `-used.${name}`)}
+  from (${copies}) m ${usageIn('m')} where ${inPeriod('used.slot')}`
+
+/** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
+const sumsStatement = `
+  with of_traces as materialized (
+    select c.trace_id, c.incarnation, ${DAY} as day, c.model, ${pricesOf} as prices, c.kinds, sum(c.messages::float8) as messages,
+      ${eachSum((name) => `coalesce(${sumOf(name)}, 0) as ${name}`)}
+    from (${rows}) c group by 1, 2, 3, 4, 5, 6
+  ), of_present as materialized (
+    select c.*, ${keys.agent} collate "C" as agent, ${keys.project} collate "C" as project, ${author} collate "C" as author,
+      ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
+    from of_traces c ${present('c')} where c.messages > 0
+  ), keyed as materialized (
+    select *, (${MODELS}::int4[])[class] as model_index from of_present where class is not null
+  ), of_trace as materialized (
+    select trace_id, min(agent) as agent, min(project) as project, min(author) as author,
+      sum(case when k.kinds & ${kindBits.costUsd} <> 0 then k.cost * 1e6 else ${WEIGHTS.join(' + ')} end) as weight
+    from keyed k
+    cross join lateral (select 2 * k.class - 1 + (k.kinds & ${kindBits.isLong}) / ${kindBits.isLong} as at) i
+    group by 1
+  ), dearest as (
+    select trace_id from of_trace where weight > 0 order by weight desc, trace_id limit ${MOST_DEAR}
+  )
+  select case grouping(day, agent, project, author) when 7 then 'day' when 11 then 'agent' when 13 then 'project' else 'author' end as by,
+    coalesce(day::text, agent, project, author) as key, class, kinds, null::int8 as traces, sum(messages) as messages,
+    ${eachSum((name) => `sum(${name}) as ${name}`)}
+  from keyed group by grouping sets ((day, class, kinds), (agent, class, kinds), (project, class, kinds), (author, class, kinds))
+  union all
+  select 'trace', k.trace_id::text, k.class, k.kinds, null, k.messages, ${eachSum((name) => `k.${name}`)}
+  from keyed k where k.trace_id = any(array(select trace_id from dearest))
+  union all
+  select 'traces-' || by, key, null, null, traces, null, ${eachSum(() => 'null')} from (
+    select 'day' as by, day::text as key, count(*) as traces from (select distinct day, trace_id from keyed) d group by day
+    union all
+    select 'model', model_index::text, count(*) from (select distinct model_index, trace_id from keyed) m group by model_index
+    union all
+    select case grouping(agent, project, author) when 3 then 'agent' when 5 then 'project' else 'author' end,
+      coalesce(agent, project, author), count(*)
+    from of_trace group by grouping sets ((agent), (project), (author))
+  ) n`
+
+type By = 'day' | 'agent' | 'project' | 'author' | 'trace'
+
+type GroupRow = { by: By; key: string; class: number; kinds: number; messages: number } & Record<
+  (typeof columns)[number] | 'cost',
+  number
+>
+type TracesRow = { by: `traces-${string}`; key: string; traces: bigint }
+
+/** SQL for the messages of each hour of the week, and the traces that have messages in the most quarters of an hour. */
+const hoursStatement = `
+  with of_traces as (
+    select c.trace_id, c.incarnation, c.slot, sum(c.messages::float8) as messages from (${rows}) c group by 1, 2, 3
+  ), of_hours as (
+    select c.trace_id, c.incarnation,
+      ((c.slot + ($5::int8[])[width_bucket(c.slot, $4::int8[])] + 3 * 96) / 4 % ${HOURS_OF_WEEK})::int4 as hour,
+      sum(c.messages) as messages, count(*)::float8 as quarters
+    from of_traces c where c.messages > 0 group by 1, 2, 3
+  ), present as materialized (
+    select c.* from of_hours c ${present('c')}
+  )
+  select null::uuid as id, hour, sum(messages) as count from present group by 2
+  union all
+  (select trace_id, null, sum(quarters) from present group by 1 order by 3 desc, 1 limit ${MOST_TRACES})`
+
+type HourRow = { id: string | null; hour: number | null; count: number }
+
+type InsightsReads = Pick<Reads<ReadTables>, 'rows'>
+
+type Group = { messages: number; readonly groups: UsageGroup[] }
+
+/** Messages and groups under each key, as they are added up. */
+const newGroups = () => {
+  const byKey = new Map<string, Group>()
+  const add = (key: string, messages: number, group: UsageGroup) => {
+    const one = byKey.get(key) ?? { messages: 0, groups: [] }
+    byKey.set(key, one)
+    one.messages += messages
+    one.groups.push(group)
+  }
+  return { byKey, add }
+}
+
+const groupOf = (row: GroupRow, { model, prices }: PriceClass): UsageGroup => [
+  model,
+  String(prices),
+  row.kinds,
+  row.input,
+  row.output,
+  row.cache_read,
+  row.cache_write,
+  row.reasoning,
+  row.cost,
+]
+
+const isTraces = (row: GroupRow | TracesRow): row is TracesRow => row.by.startsWith('traces-')
+
+const keyOf = (literal: string): string | undefined => (literal === '' ? undefined : (JSON.parse(literal) as string))
+
+/** The dearest first; of those without a cost that with the most messages. */
+const byCost = (a: Sums, b: Sums): number =>
+  (b.cost?.usd ?? -1) - (a.cost?.usd ?? -1) || b.messages - a.messages || b.traces - a.traces
+
+const byMessages = (a: Sums, b: Sums): number => b.messages - a.messages
+
+type Read = {
+  readonly models: KnownModels
+  readonly classes: readonly PriceClass[]
+  readonly rows: readonly (GroupRow | TracesRow)[]
+}
+
+const shownModels = (classes: readonly PriceClass[]) => [...new Set(classes.map((one) => one.shown))]
+
+/** The sums under each key, with the numbers of traces. */
+const addedUp = ({ models, classes, rows }: Read) => {
+  const shown = shownModels(classes)
+  const all = { day: newGroups(), agent: newGroups(), project: newGroups(), author: newGroups(), trace: newGroups() }
+  const [model, total] = [newGroups(), newGroups()]
+  const traces = new Map<string, number>()
+  for (const row of rows) {
+    if (isTraces(row)) {
+      traces.set(`${row.by}/${row.key}`, Number(row.traces))
+      continue
+    }
+    const priceClass = classes[row.class - 1]!
+    const group = groupOf(row, priceClass)
+    all[row.by].add(row.key, row.messages, group)
+    if (row.by !== 'agent') continue
+    model.add(String(shown.indexOf(priceClass.shown)), row.messages, group)
+    total.add('', row.messages, group)
+  }
+  const sumsOf = (by: string, { byKey }: ReturnType<typeof newGroups>): [key: string, sums: Sums][] =>
+    [...byKey].map(([key, { messages, groups }]) => [
+      key,
+      { traces: traces.get(`traces-${by}/${key}`) ?? 0, messages, ...usageOf(groups, null, models) },
+    ])
+  const keyed = (by: 'agent' | 'project') =>
+    sumsOf(by, all[by])
+      .map(([key, sums]) => ({ ...sums, key: keyOf(key) }))
+      .sort(byCost)
+  const agents = keyed('agent')
+  const [[, sums] = ['', { traces: 0, messages: 0 }]] = sumsOf('', total)
+  return {
+    total: { ...sums, traces: agents.reduce((count, one) => count + one.traces, 0) },
+    days: new Map(sumsOf('day', all.day).map(([day, one]) => [Number(day) - 1, one])),
+    agents,
+    projects: keyed('project'),
+    models: sumsOf('model', model)
+      .map(([i, one]) => ({ ...one, key: keyOf(shown[Number(i)]!) }))
+      .sort(byCost),
+    authors: sumsOf('author', all.author)
+      .map(([id, one]) => ({ ...one, key: id === '' ? undefined : id }))
+      .sort(byCost),
+    dearest: sumsOf('trace', all.trace)
+      .flatMap(([id, { cost }]) => (cost ? [{ id, cost }] : []))
+      .sort((a, b) => b.cost.usd - a.cost.usd)
+      .slice(0, MOST_TRACES),
+  }
+}
+
+const readSums = async (reads: InsightsReads, models: KnownModels, asked: Asked, { seesAll, userId }: Authors) => {
+  const { namespaceId, period, days } = asked
+  const { classes, values } = await priceClassesIn(reads, models, namespaceId, period)
+  const shown = shownModels(classes)
+  const rows = await reads.rows<(GroupRow | TracesRow) & Row>('insights-sums', sumsStatement, [
+    namespaceId,
+    period.from,
+    period.to,
+    int8s(days),
+    ...values,
+    seesAll,
+    userId,
+    int4s(classes.map((one) => shown.indexOf(one.shown))),
+  ])
+  return addedUp({ models, classes, rows })
+}
+
+const readHours = async (reads: InsightsReads, { namespaceId, period }: Asked, offsets: readonly Offset[]) => {
+  const rows = await reads.rows<HourRow & Row>('insights-hours', hoursStatement, [
+    namespaceId,
+    period.from,
+    period.to,
+    int8s(offsets.map(({ from }) => from)),
+    int8s(offsets.map(({ quarters }) => quarters)),
+  ])
+  const hours = Array.from({ length: HOURS_OF_WEEK }, () => 0)
+  const longest: LongTrace[] = []
+  for (const { id, hour, count } of rows)
+    if (id === null) hours[hour!] = count
+    else longest.push({ id, quarters: count })
+  return { hours, longest: longest.sort((a, b) => b.quarters - a.quarters) }
+}
+
+const readTools = async (reads: InsightsReads, models: KnownModels, asked: Asked, authors: Authors) => {
+  const rows = await usageRows(reads, models, 'tool', { ...asked, days: [] }, authors)
+  return rows
+    .map(({ key, traces, messages }) => ({ key: keyOf(key), traces: Number(traces), messages: Number(messages) }))
+    .sort(byMessages)
+}
+
+/** What the messages of a namespace have used and cost in a period, as a reader may see it; its hours are those of a time zone. */
+export const namespaceInsights = async (
+  reads: InsightsReads,
+  models: KnownModels,
+  asked: Asked,
+  authors: Authors,
+  timeZone: string,
+): Promise<NamespaceInsights> => {
+  const [sums, hours, tools] = await Promise.all([
+    readSums(reads, models, asked, authors),
+    readHours(reads, asked, zoneOffsets(asked.period, timeZone)),
+    readTools(reads, models, asked, authors),
+  ])
+  return { ...sums, ...hours, tools }
+}

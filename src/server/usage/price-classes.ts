@@ -1,0 +1,80 @@
+import type { ReadTables } from '../../tables/main.ts'
+import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { float8s } from '../../eventstore/postgres/arrays.ts'
+import { tokenColumns } from '../../tables/usage.ts'
+import { costOf, type Price, type Tokens } from '../models/cost.ts'
+import type { KnownModels } from '../models/registry.ts'
+import { inPeriod, present, shownModel } from './queries.ts'
+import type { Period } from './days.ts'
+
+/** Messages with one model, as traces show it, at one price. `model` is a spelling of it as a JSON literal, or empty; `prices` a position at which it had that price. */
+export type PriceClass = { readonly shown: string; readonly model: string; readonly prices: bigint }
+
+/** Stands for the prices of messages without usage, which cost nothing. */
+const NO_PRICES = -1
+
+/** SQL for the prices of rows `c` of `usage`. */
+export const pricesOf = `case when c.kinds = 0 then ${NO_PRICES} else c.prices end`
+
+const usageInPeriod = `from usage c where c.namespace_id = $1 and ${inPeriod('c.slot')}`
+
+// Of messages without a model it is that of their trace. A trace has many rows, so it is looked for once.
+const statement = `
+  select distinct c.model, ${pricesOf} as prices ${usageInPeriod} and c.model <> ''
+  union
+  select coalesce(t.model::text, ''), c.prices from (
+    select distinct c.trace_id, c.incarnation, ${pricesOf} as prices ${usageInPeriod} and c.model = ''
+  ) c ${present('c')}`
+
+const MILLION = 1_000_000
+
+/** What a million tokens of each column of `tokenColumns` cost, as far as it is known. Tokens of thinking are part of the output. */
+const perMillion = (price: Price | undefined, isLong: boolean): number[] => {
+  const cost = (tokens: Tokens) => (price && costOf(price, tokens, isLong)) ?? 0
+  return Object.keys(tokenColumns).map((name) =>
+    name === 'reasoningTokens'
+      ? cost({ outputTokens: MILLION, reasoningTokens: MILLION }) - cost({ outputTokens: MILLION })
+      : cost({ [name]: MILLION }),
+  )
+}
+
+/**
+ * The models and prices of the messages of a namespace in a period: few, though every change of the registry is a position. `values` are parameters
+ * for SQL: an object with the index of the class, from 1 on, of each position and spelling (`position/spelling`); then for each column of
+ * `tokenColumns` what a million tokens of each class cost, and behind that of a message with a long context.
+ */
+export const priceClassesIn = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  models: KnownModels,
+  namespaceId: string,
+  period: Period,
+): Promise<{ readonly classes: readonly PriceClass[]; readonly values: readonly unknown[] }> => {
+  const rows = await reads.rows<{ model: string; prices: bigint } & Row>('usage-prices', statement, [
+    namespaceId,
+    period.from,
+    period.to,
+  ])
+  const byPrice = new Map<string, Map<Price | undefined, number>>()
+  const classes: PriceClass[] = []
+  const weights: number[][] = []
+  const indexes = rows.map(({ model, prices }): [string, number] => {
+    const shown = model === '' ? '' : shownModel(models, model)
+    const price = model === '' || prices < 0n ? undefined : models.priceAt(JSON.parse(model) as string, prices)
+    const ofModel = byPrice.get(shown) ?? new Map<Price | undefined, number>()
+    byPrice.set(shown, ofModel)
+    let index = ofModel.get(price)
+    if (index === undefined) {
+      index = classes.push({ shown, model, prices })
+      ofModel.set(price, index)
+      weights.push(perMillion(price, false), perMillion(price, true))
+    }
+    return [`${prices}/${model}`, index]
+  })
+  return {
+    classes,
+    values: [
+      JSON.stringify(Object.fromEntries(indexes)),
+      ...Object.keys(tokenColumns).map((_, i) => float8s(weights.map((one) => one[i]!))),
+    ],
+  }
+}

@@ -1,5 +1,6 @@
 import type { FeedTrace } from '../../contract/feed.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
+import { uuids } from '../../eventstore/postgres/arrays.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
 import { authoredIds, cursorAfterTrace, orderValues, orderedIds, listPlaceOf, shownOrder } from '../trace/lists.ts'
 import { type FeedRow, type FeedSources, feedColumns, feedTables, toEntries } from './queries.ts'
@@ -54,4 +55,23 @@ export const sessionsOfNamespace = async (
     traces: entries.slice(0, count).flatMap(({ text }) => (text === '' ? [] : [JSON.parse(text) as FeedTrace])),
     nextCursor: rows.length > count && count > 0 ? cursorAfterTrace('startedAt', rows[count - 1]!) : undefined,
   }
+}
+
+const byIdStatement = `select ${feedColumns} from unnest($3::uuid[]) f (id) ${feedTables}
+  where t.namespace_id = $1 and exists (select from members m where m.namespace_id = $1 and m.user_id = $2)`
+
+/** Those of these traces that are in a namespace, by their ids, as the feed shows them; none for a user who is not a member of it. */
+export const sessionsById = async (
+  services: FeedSources,
+  {
+    namespaceId,
+    member,
+    ids,
+  }: { readonly namespaceId: string; readonly member: string; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, FeedTrace>> => {
+  if (ids.length === 0) return new Map()
+  const values = [namespaceId, member, uuids(ids)]
+  const rows = await services.reads.rows<FeedRow & Row>('sessions-by-id', byIdStatement, values)
+  const entries = await toEntries(rows, services)
+  return new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
 }

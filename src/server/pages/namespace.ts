@@ -3,7 +3,7 @@ import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { commandHtml } from './commands.ts'
 import { type SessionList, olderLink } from './feed.ts'
-import { namespacePath } from './links.ts'
+import { insightsPath, namespacePath } from './links.ts'
 import type { Page } from './page.ts'
 import { initials } from './shell.ts'
 import { traceList } from './trace-list.ts'
@@ -23,12 +23,13 @@ ${commandHtml('tracebook sync')}</div>
 /** `/@{slug}`: a namespace with its traces: for members all of them, for others the public ones. */
 export const namespacePage = (namespace: NamespaceView, list: SessionList, now: number): Page => {
   const { slug, displayName, description, role } = namespace
+  const insights = role === undefined ? none : markup`<a class="btn push" href="${insightsPath(slug)}">Insights</a>`
   const about = description === undefined ? none : markup`<p dir="auto">${visibleLine(description)}</p>`
   return {
     title: visibleLine(displayName) || `@${slug}`,
     name: 'namespace',
     heading: markup`<header class="row">${picture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
-<div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div></header>
+<div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div>${insights}</header>
 `,
     layout: 'wide',
     content: markup`${about}${

@@ -20,6 +20,8 @@ type ListOptions = {
   readonly hasNamespaces: boolean
   /** In milliseconds since 1970. */
   readonly now: number
+  /** What the margin says of a trace instead of its time; its day stands below. Default: nothing. */
+  readonly markOf?: (trace: FeedTrace) => string
 }
 
 /** When a session began, in milliseconds since 1970; when it was uploaded if the client gave no valid time, or one that is too far ahead. */
@@ -81,7 +83,7 @@ export const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
   return place === '' ? none : markup`<span class="on">${icon('branch')}<code dir="auto">${place}</code></span>`
 }
 
-const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Html => {
+const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptions): Html => {
   const { namespace, externalId, shape } = trace
   const path = tracePath(namespace.slug, externalId)
   const began = timeOf(trace)
@@ -92,7 +94,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now }: ListOptions): Htm
       : markup`<time datetime="${iso}" data-shows="day">${shortDay(began, now)}</time>`
   const agent = agentAndModel(trace)
   const isNow = isRunning(trace, now)
-  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${time}${lengthOf(trace)}</div>
+  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
 ${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>

@@ -29,6 +29,7 @@ import { userRoutes } from '../user/routes.ts'
 import { avatarRoutes } from '../namespace/avatar-routes.ts'
 import { feedPageRoute } from '../web/feed-route.ts'
 import { helpPageRoute } from '../web/help-route.ts'
+import { insightsPageRoute } from '../web/insights-route.ts'
 import { searchPageRoute } from '../web/search-route.ts'
 import { namespacePageRoute } from '../web/namespace-route.ts'
 import { oembedRoute } from '../web/oembed-route.ts'
@@ -204,6 +205,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       eventProofRoutes,
       feedPageRoute,
       namespacePageRoute,
+      insightsPageRoute,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

@@ -7,6 +7,7 @@ import type { FeedTrace } from '../../../src/contract/feed.ts'
 import { errorPage } from '../../../src/server/pages/errors.ts'
 import { feedPage, homePage } from '../../../src/server/pages/feed.ts'
 import { helpPage } from '../../../src/server/pages/help.ts'
+import { insightsPage } from '../../../src/server/pages/insights.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
 import { searchPage } from '../../../src/server/pages/search.ts'
 import { settingsPage } from '../../../src/server/pages/settings.ts'
@@ -57,6 +58,12 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
   }
   const snippet = { text: words, marks: [[2, 4] as [number, number]] }
+  const sums = {
+    traces: 1,
+    messages: 2,
+    usage: { inputTokens: 3 },
+    cost: { usd: 1, of: 'prices' as const, unpriced: [words] },
+  }
   const session = {
     id: words,
     userId: words,
@@ -89,6 +96,25 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       now: 0,
     }),
     namespace: namespacePage({ ...namespace, type: 'org', description: words }, { traces: [trace] }, 0),
+    insights: insightsPage({
+      ...{ slug: words, period: 7, timeZone: words, now: 0, seesAllAuthors: true },
+      dates: ['2026-01-31', '2026-02-01'],
+      days: [undefined, sums],
+      total: sums,
+      agents: [{ ...sums, name: words }],
+      models: [{ ...sums, name: words }],
+      projects: [{ ...sums, name: words }],
+      authors: [{ ...sums, name: words }],
+      tools: [{ traces: 1, messages: 1, name: words }],
+      hours: Array.from({ length: 168 }, (_, i) => i % 2),
+      dearest: [{ trace, mark: words }],
+      longest: [{ trace, mark: words }],
+    }),
+    'insights of nothing': insightsPage({
+      ...{ slug: words, period: 7, timeZone: words, now: 0, seesAllAuthors: false },
+      ...{ dates: ['2026-01-31'], days: [undefined], total: { traces: 0, messages: 0 } },
+      ...{ agents: [], models: [], projects: [], authors: [], tools: [], hours: [], dearest: [], longest: [] },
+    }),
     settings: settingsPage({
       user: named.user,
       sessions: [session],

@@ -4,6 +4,7 @@ import { showLocalDays } from './days.ts'
 import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
 import { listActions, siteActions } from './page-actions.ts'
+import { startInsights } from './insights-page.ts'
 import { newPalette } from './palette.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
@@ -31,6 +32,7 @@ const start = async () => {
   const session = messages && wrapper ? await startSession(messages, wrapper) : undefined
   const ofPage = [
     ...(session?.actions ?? []),
+    ...(page === 'insights' ? startInsights() : []),
     ...(page === 'search' || document.querySelector('.list.traces') ? listActions() : []),
   ]
   if (page === 'feed') followFeed()

@@ -16,7 +16,10 @@ export const listActions = (): readonly Action[] => {
     const link = document.activeElement
     if (link instanceof HTMLAnchorElement && link.matches('a.name')) open(link.href, '_blank', 'noopener')
   }
-  const scopes = [...document.querySelectorAll<HTMLAnchorElement>('main nav.seg a')].slice(0, 3)
+  const scopes = [...document.querySelectorAll<HTMLAnchorElement>('main nav.seg:not([aria-label=Period]) a')].slice(
+    0,
+    3,
+  )
   return [
     { keys: 'j', name: 'Next session', line: 'Down, up', group: 'In lists', run: () => go(1) },
     { keys: 'k', name: 'Previous session', line: 'Down, up', group: 'In lists', run: () => go(-1) },

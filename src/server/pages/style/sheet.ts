@@ -2,10 +2,11 @@ import { markup } from '../../../transcript/html/markup.ts'
 import { style as transcriptStyle } from '../../../transcript/html/document.ts'
 import { changes } from './changes.ts'
 import { forms } from './forms.ts'
+import { insights } from './insights.ts'
 import { lists } from './lists.ts'
 import { scripts } from './scripts.ts'
 import { search } from './search.ts'
 import { shell } from './shell.ts'
 
 /** The style sheet of the pages: that of transcripts, which declares the layers, and what only pages have. */
-export const style: string = `${transcriptStyle}${markup`${[shell, lists, changes, forms, search, scripts]}`.source}`
+export const style: string = `${transcriptStyle}${markup`${[shell, lists, changes, forms, search, insights, scripts]}`.source}`

@@ -73,6 +73,19 @@ export const tokenCounts = (usage: Used = {}): TokenCounts => {
   return { input, cached, output, thinking: reasoningTokens, all: sumOfKnown(input, cached, output) }
 }
 
+/** What is known of tokens in few words, as `1.2 M tokens in`, `34.5 M cached`, `45.3 k out`; empty if nothing is. */
+export const shortTokenFacts = (usage: Used | undefined): string[] => {
+  const { input, cached, output } = tokenCounts(usage)
+  const known = [
+    [input, 'in'],
+    [cached, 'cached'],
+    [output, 'out'],
+  ] as const
+  return known
+    .flatMap(([count, what]) => (count === undefined ? [] : [{ text: tokensText(count), what }]))
+    .map(({ text, what }, i) => `${text} ${i === 0 ? 'tokens ' : ''}${what}`)
+}
+
 /** What is known of tokens, as `1.2 M in`, `34.5 M cached`, `45.3 k out`, `3.1 k of them thinking`; empty if nothing is. */
 export const tokenFacts = (usage: Used | undefined): string[] => {
   const { input, cached, output, thinking } = tokenCounts(usage)
@@ -95,6 +108,10 @@ export const costText = ({ usd, of, unpriced }: Priced): string =>
 /** Says which models are not in a cost, as `no price is known for a and b`; undefined if there are none. */
 export const unpricedText = (models: readonly string[] = []): string | undefined =>
   models.length === 0 ? undefined : `no price is known for ${new Intl.ListFormat('en').format(models)}`
+
+/** A cost in words, and which models are not in it. */
+export const costFacts = (cost: Priced): string[] =>
+  [costText(cost), unpricedText(cost.unpriced)].filter((text) => text !== undefined)
 
 /** Said where nothing is known of what agents have used. */
 export const NO_USAGE_OF = 'Cursor records no usage, Copilot CLI only that of its output.'

@@ -6,7 +6,7 @@ import { openScreen } from '../cli/pager.ts'
 import { newHistoryClient } from '../client/api/history.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import type { TraceDetail } from '../client/api/traces.ts'
-import { costText, tokenFacts, unpricedText } from '../base/usage-text.ts'
+import { costFacts, tokenFacts } from '../base/usage-text.ts'
 import { sessionLengthText } from '../base/for-people.ts'
 import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { dayOf, messageLines } from '../client/tail/message-lines.ts'
@@ -22,9 +22,6 @@ type Fact = readonly [name: string, value: string | undefined]
 
 /** The tokens; undefined if none are known. */
 const usageText = (usage: TraceDetail['usage']): string | undefined => tokenFacts(usage).join(', ') || undefined
-
-const knownCost = (cost: NonNullable<TraceDetail['cost']>): string =>
-  [costText(cost), unpricedText(cost.unpriced)].filter((text) => text !== undefined).join('; ')
 
 /** The facts of the head, in order, by the field that says them; none for a field that another line says, or that is left out. */
 const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
@@ -70,7 +67,7 @@ const factsOf = (server: string, trace: TraceDetail): readonly Fact[] => {
     ],
     endedAt: [['took', Number.isNaN(lasted) ? undefined : sessionLengthText(lasted)]],
     usage: [['tokens', usageText(usage)]],
-    cost: [['cost', cost === undefined ? undefined : knownCost(cost)]],
+    cost: [['cost', cost && costFacts(cost).join('; ')]],
     createdAt: [['created', shortTime(createdAt)]],
     updatedAt: [['changed', shortTime(updatedAt)]],
     // These are in the lines above.

@@ -1,5 +1,6 @@
 import type { TraceDetail } from '../contract/trace.ts'
 import { agentName } from './agent-names.ts'
+import { costFacts, costText, shortTokenFacts, tokenFacts } from '../base/usage-text.ts'
 import { sessionLengthText } from '../base/for-people.ts'
 import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
@@ -28,6 +29,8 @@ type Lead = {
   /** Project and branch. */
   readonly place: string | undefined
   readonly counts: readonly { readonly count: string; readonly name: string; readonly isBad?: boolean }[]
+  /** What the session has used and cost. */
+  readonly used: readonly string[]
 }
 
 /** The names of a trace's members in the head; undefined if they are not a fact of their own. */
@@ -64,6 +67,7 @@ const names = {
   toolTypeCounts: undefined,
   shape: undefined,
   childCount: undefined,
+  // In words, behind these.
   usage: undefined,
   cost: undefined,
 } as const satisfies { readonly [Name in keyof TraceDetail]-?: string | undefined }
@@ -159,6 +163,26 @@ const countsOf = (trace: Trace): Lead['counts'] => {
   )
 }
 
+/** What a trace has used and cost, as the service shows it. */
+const usedBy = (trace: Trace) => ({
+  usage: trace.get('usage') as TraceDetail['usage'],
+  cost: trace.get('cost') as TraceDetail['cost'],
+})
+
+const usageFacts = (trace: Trace): Head['facts'] => {
+  const { usage, cost } = usedBy(trace)
+  const tokens = tokenFacts(usage).join(', ')
+  return [
+    ...(tokens === '' ? [] : [{ name: 'Tokens', value: tokens }]),
+    ...(cost ? [{ name: 'Cost', value: visibleLine(costFacts(cost).join('; ')) }] : []),
+  ]
+}
+
+const shortUsage = (trace: Trace): string[] => {
+  const { usage, cost } = usedBy(trace)
+  return [...shortTokenFacts(usage), ...(cost ? [costText(cost)] : [])]
+}
+
 const leadOf = (trace: Trace): Lead => {
   const place = ['projectName', 'gitBranch'].flatMap((name) => textIn(trace, name) ?? []).join(' @ ')
   const agent = textIn(trace, 'agentId')
@@ -168,6 +192,7 @@ const leadOf = (trace: Trace): Lead => {
     model: textIn(trace, 'modelName') ?? textIn(trace, 'model'),
     place: place === '' ? undefined : place,
     counts: countsOf(trace),
+    used: shortUsage(trace),
   }
 }
 
@@ -197,7 +222,7 @@ export const headOf = (trace: Trace): Head => {
   const shown = Object.entries(times).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
   return {
     title: titleOf(trace),
-    facts: [...facts, ...shown],
+    facts: [...facts, ...usageFacts(trace), ...shown],
     lead: leadOf(trace),
     author: authorOf(trace),
     folder: textIn(trace, 'projectPath'),

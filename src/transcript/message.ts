@@ -1,6 +1,7 @@
 import { rawItemsInSteps, rawMembersInSteps } from '../base/json/raw-values.ts'
 import { readString } from '../base/json/read-string.ts'
 import type { Steps } from '../base/json/steps.ts'
+import type { Usage } from '../contract/usage.ts'
 
 /** The parts of a message as a transcript shows them. `args` is JSON text, exactly as it is stored. */
 export type Call = {
@@ -35,6 +36,7 @@ export type Message = {
   readonly model: string | undefined
   /** Milliseconds since 1970. Any number, as the client sent it. */
   readonly timestamp: number | undefined
+  readonly usage: Usage | undefined
   readonly parts: readonly Part[]
 }
 
@@ -109,6 +111,11 @@ function* readParts(json: string, messageId: string): Steps<Part[]> {
   return parts
 }
 
+const usageOf = (members: Members): Usage | undefined => {
+  const json = members.get('usage')
+  return json === undefined ? undefined : (JSON.parse(json) as Usage)
+}
+
 /** Reads a message with its parts, as in the API, from its JSON text. @throws SyntaxError for text that is not JSON */
 export function* readMessage(json: string): Steps<Message> {
   const members = yield* membersOf(json)
@@ -120,6 +127,7 @@ export function* readMessage(json: string): Steps<Message> {
     textContent: yield* optionalTextOf(members, 'textContent'),
     model: yield* optionalTextOf(members, 'model'),
     timestamp: numberOf(members, 'timestamp'),
+    usage: usageOf(members),
     parts: yield* readParts(members.get('parts') ?? '', externalId),
   }
 }

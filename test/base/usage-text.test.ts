@@ -1,6 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { costText, dollarsText, tokenCounts, tokenFacts, tokensText, unpricedText } from '../../src/base/usage-text.ts'
+import {
+  costFacts,
+  costText,
+  dollarsText,
+  shortTokenFacts,
+  tokenCounts,
+  tokenFacts,
+  tokensText,
+  unpricedText,
+} from '../../src/base/usage-text.ts'
 
 const test = suite('texts of usage')
 
@@ -75,6 +84,8 @@ test('facts leave out what is not known, and that nothing was thinking', () => {
   assert.equal(tokenFacts({ ...usage, reasoningTokens: 0 }), tokenFacts(usage).slice(0, -1))
   assert.equal(tokenFacts({ outputTokens: 0 }), ['0 out'])
   assert.equal(tokenFacts({ reasoningTokens: 5 }), ['5 thinking'])
+  assert.equal(shortTokenFacts(usage), ['1.2 k tokens in', '34.5 M cached', '900 out'])
+  assert.equal(shortTokenFacts({ outputTokens: 7, reasoningTokens: 5 }), ['7 tokens out'])
   assert.equal([tokenFacts({}), tokenFacts(undefined)], [[], []])
 })
 
@@ -85,6 +96,8 @@ test('a cost says if it is of a price list, and if models are without a price, w
   assert.is(costText({ usd: 4.12, of: 'prices', unpriced: ['a'] }), 'at least $4.12 at list prices')
   assert.equal([unpricedText(), unpricedText([])], [undefined, undefined])
   assert.is(unpricedText(['a']), 'no price is known for a')
+  assert.equal(costFacts({ usd: 2, of: 'reported', unpriced: ['a'] }), ['at least $2.00', 'no price is known for a'])
+  assert.equal(costFacts({ usd: 2, of: 'reported' }), ['$2.00'])
   assert.is(unpricedText(['a', 'b', 'c/d']), 'no price is known for a, b, and c/d')
 })
 

@@ -164,11 +164,16 @@ test('new messages appear by themselves: in view for a reader at the end, else a
   const session = await seeded()
   const page = await visit(session.path)
   await press(page, 'G')
-  await session.say(message(48, 'user', text('One more thing')), message(49, 'assistant', text('Here it is')))
+  await session.say(message(48, 'user', text('One more thing')), {
+    ...message(49, 'assistant', text('Here it is')),
+    usage: { costUsd: 1 },
+  })
   await page.locator('[data-id="message 49"]').waitFor()
   await until(() => isAtEnd(page))
   await page.locator('#outline li', { hasText: 'One more thing' }).waitFor()
   await page.locator('.head .counts', { hasText: /7 prompts.*50 messages/ }).waitFor()
+  await page.locator('.head .counts', { hasText: /72\.0 k tokens in.*7\.2 M cached.*20\.4 k out.*\$5\.50/ }).waitFor()
+  assert.is(await page.locator('.head .counts').count(), 2)
   await page.evaluate('scrollTo(0, 0)')
   await session.say(message(50, 'assistant', text('And another one')))
   const pill = page.getByRole('button', { name: '1 new' })

@@ -213,4 +213,29 @@ test('a step shows a piece of limited length, even if each character becomes sev
   assert.ok(Math.max(...steps.map(({ length }) => length)) <= 64 * 1024 + 100)
 })
 
+test('the outline has the tokens of the messages from one prompt to the next, those of one answer once', () => {
+  const used = (externalId: string, usage: object, rest: object = {}) => ({
+    externalId,
+    role: 'assistant',
+    textContent: 'x',
+    usage,
+    ...rest,
+  })
+  const outline = outlineOf(
+    renderRows([
+      used('a0', { outputTokens: 7 }),
+      { externalId: 'p1', role: 'user', textContent: 'one' },
+      used('a1', { inputTokens: 1_000, cacheReadTokens: 200, outputTokens: 100, reasoningTokens: 50, responseId: 'r' }),
+      used('a2', { inputTokens: 9_999, responseId: 'r' }),
+      used('a3', { outputTokens: 900 }, { textContent: ' ' }),
+      { externalId: 'p2', role: 'user', textContent: 'two' },
+      { externalId: 'a4', role: 'assistant', textContent: 'x' },
+      { externalId: 'p3', role: 'user', textContent: 'three' },
+      used('a5', { costUsd: 1 }),
+      used('a6', { outputTokens: 0 }),
+    ]),
+  )
+  assert.match(outline, /1 one 2\.2 k tokens 2 two 3 three 0 tokens/)
+})
+
 test.run()

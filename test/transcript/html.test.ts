@@ -230,6 +230,7 @@ test('no title, model, tool, argument or other value changes the page around it'
           projectName: word,
           gitBranch: word,
           gitRemoteUrl: word,
+          cost: { usd: 1, of: 'prices', unpriced: [word] },
         }
         return render('html', [{ role: 'assistant', model: word, parts: [call] }], trace)
       }

@@ -149,6 +149,7 @@ test('no title, model, tool, argument or other value adds structure', () => {
           projectName: word,
           gitBranch: word,
           gitRemoteUrl: word,
+          cost: { usd: 1, of: 'prices', unpriced: [word] },
         }
         return render('md', messages, trace)
       }

@@ -185,4 +185,29 @@ test('invisible characters are marked', () => {
   )
 })
 
+test('the head says what the session has used and cost, if that is known', () => {
+  const trace = {
+    usage: { inputTokens: 1_200, cacheReadTokens: 30_000, outputTokens: 400, reasoningTokens: 40 },
+    cost: { usd: 4.123, of: 'prices', unpriced: ['new-1', 'new-2'] },
+  }
+  const [tokens, cost] = [
+    '1.2 k in, 30.0 k cached, 400 out, 40 of them thinking',
+    'at least $4.12 at list prices; no price is known for new-1 and new-2',
+  ]
+  const html = render('html', [], trace)
+  assert.match(html, `<dt>Tokens</dt><dd dir="auto">${tokens}</dd><dt>Cost</dt><dd dir="auto">${cost}</dd>`)
+  assert.match(
+    html,
+    '<div class="meta counts"><span>1.2 k tokens in</span><span>30.0 k cached</span><span>400 out</span>' +
+      '<span>at least $4.12 at list prices</span></div>',
+  )
+  const markdown = render('md', [], trace)
+  for (const [name, value] of [
+    ['Tokens', tokens],
+    ['Cost', cost],
+  ] as const)
+    assert.ok(markdown.replaceAll('\\', '').includes(`* **${name}:** ${value}\n`), markdown)
+  for (const format of ['html', 'md'] as const) assert.not.match(render(format, []), /(>|\*\*)(Tokens|Cost)[<:]/)
+})
+
 test.run()

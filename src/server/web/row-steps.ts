@@ -82,7 +82,7 @@ export const showingOf = ({ slug, externalId, children, author, folder, model }:
 
 export const newRowSteps = (task: RowsTask): RowSteps => {
   const { range, part, segments = [], view, here } = task
-  const outline = newOutline()
+  const outline = newOutline(range.first.prompts)
   const { all, showing } = showingOf(task)
   const { links } = showing
   const continuations = task.continuations.map((text) => childIn(task.slug, text))
@@ -111,6 +111,7 @@ export const newRowSteps = (task: RowsTask): RowSteps => {
       added: 0,
       removed: 0,
       took: undefined,
+      tokens: undefined,
       subs: [],
       ...onPage.get(prompt.id),
       ...prompt,
@@ -125,7 +126,7 @@ export const newRowSteps = (task: RowsTask): RowSteps => {
   return function* (input) {
     switch (input.is) {
       case 'messages':
-        for (const text of input.texts) yield* session.add(text)
+        for (const text of input.texts) outline.addUsage(yield* session.add(text))
         return
       case 'endOfMessages':
         return yield* session.end()

@@ -14,13 +14,16 @@ type HeadParts = {
 
 const line = (facts: readonly Html[]): Html => (facts.length === 0 ? none : markup`<div class="meta">${facts}</div>\n`)
 
-/** How many prompts, calls, files and messages a session has. */
-export const countsHtml = ({ lead: { counts } }: Pick<Head, 'lead'>): Html =>
-  counts.length === 0
-    ? none
-    : markup`<div class="meta counts">${counts.map(({ count, name, isBad }) =>
-        isBad ? markup`<span class="bad">${count} ${name}</span>` : markup`<span><b>${count}</b> ${name}</span>`,
-      )}</div>\n`
+const countsLine = (facts: readonly Html[]): Html =>
+  facts.length === 0 ? none : markup`<div class="meta counts">${facts}</div>\n`
+
+/** How many prompts, calls, files and messages a session has, and what it has used and cost: a line each, if something is known. */
+export const countsHtml = ({ lead: { counts, used } }: Pick<Head, 'lead'>): Html => {
+  const numbers = counts.map(({ count, name, isBad }) =>
+    isBad ? markup`<span class="bad">${count} ${name}</span>` : markup`<span><b>${count}</b> ${name}</span>`,
+  )
+  return markup`${countsLine(numbers)}${countsLine(used.map((text) => markup`<span>${text}</span>`))}`
+}
 
 /** The head of a session: what a reader needs first; all other facts are in `All facts`. */
 export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none, origin }: HeadParts = {}): Html => {

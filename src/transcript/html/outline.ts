@@ -1,5 +1,8 @@
 import { countText, sessionLengthText } from '../../base/for-people.ts'
+import { tokenCounts, tokensText } from '../../base/usage-text.ts'
+import type { Message } from '../message.ts'
 import { isoText } from '../times.ts'
+import { isPrompt } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
 import { icon } from './icons.ts'
@@ -35,6 +38,8 @@ export type OutlinePrompt = {
   readonly removed: number
   /** How long it took, in milliseconds. */
   readonly took: number | undefined
+  /** How many tokens it took; undefined if that is not known. */
+  readonly tokens: number | undefined
   readonly subs: readonly Sub[]
 }
 
@@ -49,6 +54,28 @@ type Growing = {
   -readonly [Name in keyof OutlinePrompt]: OutlinePrompt[Name]
 } & { subs: Sub[]; began: number | undefined }
 
+/**
+ * Adds up the tokens of messages by the number of the prompt before them. Of an answer that several messages have, the first counts.
+ * @param before the number of prompts before the first message
+ */
+const newTokens = (before: number) => {
+  const answers = new Set<string>()
+  const byPrompt = new Map<number, number>()
+  let number = before
+
+  const add = (message: Message) => {
+    if (isPrompt(message)) number += 1
+    const { usage } = message
+    const { all } = tokenCounts(usage)
+    const id = usage?.responseId
+    if (all === undefined || (id !== undefined && answers.has(id))) return
+    if (id !== undefined) answers.add(id)
+    byPrompt.set(number, (byPrompt.get(number) ?? 0) + all)
+  }
+
+  return { add, of: (prompt: number): number | undefined => byPrompt.get(prompt) }
+}
+
 /** The beginning of a prompt on one line. */
 export const promptText = (text: string): string => visibleLine(text.slice(0, 4 * MOST_TEXT)).slice(0, MOST_TEXT)
 
@@ -58,8 +85,12 @@ const textOf = ({ turn }: RowReport): string => {
   return ''
 }
 
-/** Collects what the outline shows, while the rows are made. */
-export const newOutline = () => {
+/**
+ * Collects what the outline shows, while the rows are made.
+ * @param before the number of prompts before the first message
+ */
+export const newOutline = (before = 0) => {
+  const tokens = newTokens(before)
   const prompts: Growing[] = []
   const files = new Map<string, { added: number; removed: number }>()
 
@@ -75,6 +106,7 @@ export const newOutline = () => {
       added: 0,
       removed: 0,
       took: undefined,
+      tokens: undefined,
       subs: [],
       began,
     })
@@ -116,8 +148,16 @@ export const newOutline = () => {
     }
   }
 
-  const data = (): OutlineData => ({ prompts, files: [...files].map(([path, lines]) => ({ path, ...lines })) })
-  return { note, data }
+  const data = (): OutlineData => ({
+    prompts: prompts.map((prompt) => ({ ...prompt, tokens: tokens.of(prompt.number) })),
+    files: [...files].map(([path, lines]) => ({ path, ...lines })),
+  })
+  return {
+    note,
+    /** Takes each message in order, also those that are shown elsewhere. */
+    addUsage: tokens.add,
+    data,
+  }
 }
 
 type OutlineLinks = {
@@ -127,12 +167,13 @@ type OutlineLinks = {
 
 const SHORTEST_MS = 1_000
 
-const didOf = ({ segment: [calls, , failed], added, removed, took }: OutlinePrompt): Html => {
+const didOf = ({ segment: [calls, , failed], added, removed, took, tokens }: OutlinePrompt): Html => {
   const facts = [
     ...(calls > 0 ? [markup`<span>${counted(calls, 'tool')}</span>`] : []),
     ...(failed > 0 ? [markup`<span class="bad">${countText(failed)} failed</span>`] : []),
     ...(added + removed > 0 ? [markup`<span>${linesHtml({ added, removed })}</span>`] : []),
     ...(took !== undefined && took >= SHORTEST_MS ? [markup`<span>${sessionLengthText(took)}</span>`] : []),
+    ...(tokens !== undefined ? [markup`<span>${tokensText(tokens)} tokens</span>`] : []),
   ]
   return facts.length === 0 ? none : markup`<span class="did">${facts}</span>`
 }

@@ -1,5 +1,5 @@
 import { inSteps } from '../../base/json/steps.ts'
-import { readMessage } from '../message.ts'
+import { type Message, readMessage } from '../message.ts'
 import { type Turn, newTurns } from '../turns.ts'
 import type { Showing } from './links.ts'
 import type { Html } from './markup.ts'
@@ -43,10 +43,11 @@ export const newRowRenderer = (
   }
 
   return {
-    /** Adds the next message, with its parts, as JSON text from the API. */
-    *add(message: string) {
+    /** Adds the next message, with its parts, as JSON text from the API. Returns what was read of it. */
+    *add(message: string): Generator<string, Message> {
       const read = yield* inSteps(readMessage(message), '')
       yield* show(turns.add(read, message.length))
+      return read
     },
     *end() {
       yield* show(turns.end())

@@ -72,7 +72,9 @@ const called = (callId: string, toolName: string, args: object, output: string, 
 
 export const LONG_OUTPUT = Array.from({ length: 300 }, (_, i) => `line ${i + 1} of the output`).join('\n')
 
-/** The messages of one prompt: thinking, code, an edit, a failure, a run of quiet calls, a long output. */
+const USAGE = { inputTokens: 12_000, cacheReadTokens: 1_200_000, outputTokens: 3_400, costUsd: 0.75 }
+
+/** The messages of one prompt: thinking, code, an edit, a failure, a run of quiet calls, a long output, and what it took. */
 const turn = (first: number): Message[] => {
   const n = first / 8 + 1
   const read = (i: number) => called(`r${first}-${i}`, 'Read', { file_path: `/src/file-${i}.ts` }, `content of ${i}`)
@@ -94,7 +96,7 @@ const turn = (first: number): Message[] => {
     message(first + 4, 'assistant', ...read(1), ...read(2)),
     message(first + 5, 'assistant', ...read(3), ...read(4)),
     message(first + 6, 'assistant', ...called(`l${first}`, 'Bash', { command: 'cat log' }, LONG_OUTPUT)),
-    message(first + 7, 'assistant', text(`Task ${n} is done.`)),
+    { ...message(first + 7, 'assistant', text(`Task ${n} is done.`)), usage: USAGE },
   ]
 }
 

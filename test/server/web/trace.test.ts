@@ -207,16 +207,16 @@ test('rows that changed since a revision come with those whose calls they answer
   const revision = /data-revision="(\d+)"/.exec(await shown(page))![1]!
   assert.equal((await since(revision)).ids, [])
   const counts = (body: string) =>
-    /<div class="meta counts">.*<\/div>/
-      .exec(body)![0]
-      .replaceAll(/<[^>]+>/g, ' ')
-      .trim()
+    [...body.matchAll(/<div class="meta counts">.*<\/div>/g)].map(([line]) => line.replaceAll(/<[^>]+>/g, ' ').trim())
   await send('PUT', `${url}/messages/r`, { role: 'user', order: 3, parts: [result('1', 'the late answer')] })
+  await send('PUT', `${url}/messages/c`, { role: 'assistant', order: 2, usage: { outputTokens: 1_234, costUsd: 0.5 } })
   const answered = await since(revision)
   assert.equal(answered.ids, ['c'])
   assert.match(answered.body, /the late answer/)
-  assert.match(counts(answered.body), /3 +messages$/)
-  assert.is(counts(answered.body), counts(await shown(page)))
+  const [numbers, used] = counts(answered.body)
+  assert.match(numbers!, /3 +messages$/)
+  assert.match(used!, /^1\.2 k tokens out +\$0\.50$/)
+  assert.equal(counts(answered.body), counts(await shown(page)))
   await send('PUT', `${url}/messages/p`, { role: 'user', order: 1, textContent: 'another question' })
   assert.equal((await since(answered.revision)).ids, ['p'])
   assert.equal((await since(revision)).ids, ['p', 'c'])

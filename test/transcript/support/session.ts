@@ -63,7 +63,10 @@ const links: Links = {
 export const renderRows = (messages: readonly object[], showing: Partial<Showing> = {}): string => {
   const outline = newOutline()
   const rows = newRowRenderer({ links, ...showing }, WHOLE, outline.note)
-  const texts = messages.flatMap((message) => [...rows.add(JSON.stringify(message))])
+  const add = function* (message: object) {
+    outline.addUsage(yield* rows.add(JSON.stringify(message)))
+  }
+  const texts = messages.flatMap((message) => [...add(message)])
   texts.push(...rows.end(), startOfOutline.source)
   const { prompts, files } = outline.data()
   for (const { source } of outlinePrompts(prompts, { place: links.message })) texts.push(source)

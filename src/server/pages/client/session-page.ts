@@ -61,11 +61,10 @@ const listOf = (messages: HTMLElement, session: Session): Promise<List> | List =
 
 /** Puts the counts that come with changed rows into the head of the page. */
 const showCounts = (wrapper: HTMLElement, content: DocumentFragment) => {
-  const counts = content.querySelector('.counts')
-  const shown = wrapper.querySelector('.head .counts')
-  if (!counts) return
-  if (shown) shown.replaceWith(counts)
-  else wrapper.querySelector('.head .acts')?.before(counts)
+  const lines = content.querySelectorAll('.counts')
+  if (lines.length === 0) return
+  for (const shown of wrapper.querySelectorAll('.head .counts')) shown.remove()
+  wrapper.querySelector('.head .acts')?.before(...lines)
 }
 
 /** Follows the session while the page is shown. */

@@ -82,7 +82,7 @@ const usageColumns: readonly Column<ListedTrace>[] = [
     align: 'right',
     drop: 3,
   },
-  { head: 'cost', cell: ({ cost }) => (cost === undefined ? '-' : costText(cost)), align: 'right' },
+  { head: 'cost', cell: ({ cost }) => (cost === undefined ? '-' : costText(cost)), align: 'right', min: 20 },
 ]
 
 type Shown = {

@@ -94,6 +94,7 @@ const costColumn = (rows: readonly Shown[]): Column<Shown> => {
   return {
     head: isListed ? 'cost at list prices' : 'cost',
     align: 'right',
+    min: 20,
     cell: ({ cost }) => (cost === undefined ? UNKNOWN : text(cost)),
   }
 }

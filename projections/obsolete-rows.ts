@@ -58,8 +58,6 @@ const swept = {
   message_parts: 'body',
   message_blocks: 'body',
   messages: 'text_content',
-  usage_tools: 'tool',
-  usage: 'model',
 } as const
 
 /**
@@ -91,7 +89,7 @@ const removeDone = (schema: string) => `
       .join(' ')}`
 
 /**
- * Deletes a chunk of obsolete rows, of all traces or of the one in `stream`: parts first, then messages and their sums, then the row in `obsolete_rows`. Returns
+ * Deletes a chunk of obsolete rows, of all traces or of the one in `stream`: parts first, then messages, then the row in `obsolete_rows`. Returns
  * whether it has deleted any. May be repeated, also by several processes at once.
  */
 export const sweepObsoleteRows = async (client: Client, schema: string, stream?: string): Promise<boolean> => {

@@ -5,7 +5,7 @@ import {
   type WriteStatement,
   projectionOf,
 } from '../src/eventstore/engine/projection.ts'
-import { int4s, int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
+import { int4s, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
   answerOf,
@@ -19,26 +19,21 @@ import {
   usageToolsKey,
   usageToolsTable,
 } from '../src/tables/usage.ts'
-import { PRESENT_INCARNATION } from './support/sql.ts'
 
-/** A message of the present incarnation of a trace, or a restated one of the incarnation `since`. */
-type Key = {
-  readonly traceId: string
-  readonly ordinal: number
-  readonly since?: number
-  readonly namespaceId?: string
-}
+/** A message of a trace that is present. */
+type Key = { readonly traceId: string; readonly ordinal: number }
 
 type Changes = {
   readonly added: Map<string, Key>
-  readonly restated: Map<string, Key>
   readonly updated: Map<string, Key>
   /** Those updated messages whose usage has changed. */
   readonly reused: Map<string, Key>
   readonly deleted: Set<string>
+  /** Traces that were restated: all their messages are in another incarnation now. */
+  readonly restated: Set<string>
 }
 
-const keyOf = ({ traceId, since, ordinal }: Key) => `${traceId}/${since ?? ''}/${ordinal}`
+const keyOf = ({ traceId, ordinal }: Key) => `${traceId}/${ordinal}`
 const set = (keys: Map<string, Key>, key: Key) => void keys.set(keyOf(key), key)
 
 const forget = (changes: Changes, id: string) => {
@@ -49,35 +44,30 @@ const forget = (changes: Changes, id: string) => {
 const arraysOf = (keys: readonly Key[]) => [
   uuids(keys.map(({ traceId }) => traceId)),
   int4s(keys.map(({ ordinal }) => ordinal)),
-  int8s(keys.map(({ since }) => since)),
-  uuids(keys.map(({ namespaceId }) => namespaceId)),
 ]
 
-/** SQL for the messages `m` with these keys, as they are in the table, and their namespaces. */
+/** SQL for the messages `m` with these keys, as they are in the table, and their traces `t`. */
 const messagesWithKeys = `
-  unnest($1::uuid[], $2::int4[], $3::int8[], $4::uuid[]) u (trace_id, ordinal, since, namespace_id)
+  unnest($1::uuid[], $2::int4[]) u (trace_id, ordinal)
+  cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
   cross join lateral (
-    select r.* from messages r where r.trace_id = u.trace_id
-      and r.incarnation = coalesce(u.since, ${PRESENT_INCARNATION}) and r.ordinal = u.ordinal limit 1
-  ) m
-  cross join lateral (
-    select coalesce(u.namespace_id, (select t.namespace_id from traces t where t.id = u.trace_id)) as id
-  ) n`
+    select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
+  ) m`
 
 /** Adds what messages have used to the sums, or subtracts it. */
 const addUsage = (sign: '' | '-') => `
-  insert into usage (trace_id, incarnation, namespace_id, slot, model, prices, kinds, messages, ${eachSum((name) => name)})
-  select m.trace_id, m.incarnation, n.id, used.slot, used.model, used.prices, used.kinds, ${sign}count(*),
+  insert into usage (trace_id, namespace_id, slot, model, prices, kinds, messages, ${eachSum((name) => name)})
+  select m.trace_id, t.namespace_id, used.slot, used.model, used.prices, used.kinds, ${sign}count(*)::int4,
     ${eachSum((name) => `${sign}sum(used.${name})`)}
-  from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')} group by 1, 2, 3, 4, 5, 6, 7
+  from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')} group by 1, 2, 3, 4, 5, 6
   on conflict (${usageKey}) do update set messages = usage.messages + excluded.messages,
     ${eachSum((name) => `${name} = usage.${name} + excluded.${name}`)}`
 
 const addTools = (sign: '' | '-') => `
-  insert into usage_tools (trace_id, incarnation, namespace_id, slot, tool, messages)
-  select m.trace_id, m.incarnation, n.id, ${slotOf('m')}, called.tool, ${sign}count(distinct m.ordinal)
+  insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
+  select m.trace_id, t.namespace_id, ${slotOf('m')}, called.tool, ${sign}count(distinct m.ordinal)::int4
   from ${messagesWithKeys} cross join lateral (select e::text as tool from json_array_elements(m.tools) e) called
-  where ${counts('m')} group by 1, 2, 3, 4, 5
+  where ${counts('m')} group by 1, 2, 3, 4
   on conflict (${usageToolsKey}) do update set messages = usage_tools.messages + excluded.messages`
 
 const count = (sign: '' | '-', keys: readonly Key[], write: WriteStatement) => {
@@ -88,40 +78,55 @@ const count = (sign: '' | '-', keys: readonly Key[], write: WriteStatement) => {
 
 const tables = ['usage', 'usage_tools'] as const
 
+const removeSums = (ids: readonly string[], write: WriteStatement) => {
+  for (const table of tables)
+    write(`${table}-clear`, `delete from ${table} where trace_id = any($1::uuid[])`, [uuids(ids)])
+}
+
 /** Removes the sums of which nothing is left: there are none for them in a read model that is built anew. */
 const removeEmpty = (ids: readonly string[], write: WriteStatement) => {
   for (const table of tables)
-    write(
-      `${table}-remove`,
-      `delete from ${table} u where u.trace_id = any($1::uuid[]) and u.incarnation = ${PRESENT_INCARNATION} and u.messages = 0`,
-      [uuids(ids)],
-    )
+    write(`${table}-remove`, `delete from ${table} where trace_id = any($1::uuid[]) and messages = 0`, [uuids(ids)])
 }
 
-/**
- * Lists the answers of messages that another trace of their namespace has as well, in both traces. Rows that wait to be swept are of no trace;
- * restated ones are of a trace that is not there yet when a read model is built anew.
- */
-const noteCopies = (keys: readonly Key[], write: WriteStatement) =>
+const copied = ['slot', 'tools', 'model', 'prices', 'kinds', ...eachSum((name) => name).split(', ')]
+const copyColumns = ['namespace_id', 'answer', 'trace_id', 'created_at', ...copied].join(', ')
+
+/** SQL for a message as a row of `copied_answers`, with `usageIn`. */
+const copyOf = (m: string) =>
+  ['t.namespace_id', ...['answer', 'trace_id', 'created_at'].map((name) => `${m}.${name}`)]
+    .concat(copied.map((name) => (name === 'tools' ? `${m}.tools` : `used.${name}`)))
+    .join(', ')
+
+/** Lists the answers of messages that another trace of their namespace has as well: first that of the other trace. */
+const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
+  const values = arraysOf(keys)
   write(
     'usage-copies',
-    `with own as materialized (
-       select n.id as namespace_id, m.answer, m.trace_id, m.ordinal, m.created_at from ${messagesWithKeys}
-       where m.answer is not null
-     ), others as materialized (
-       select own.namespace_id, own.answer, other.* from own cross join lateral (
-         select r.trace_id, r.ordinal, r.created_at from messages r
-         where r.answer = own.answer and r.trace_id <> own.trace_id
-           and r.incarnation >= coalesce((select o.before from obsolete_rows o where o.trace_id = r.trace_id), 0)
-         limit 1
-       ) other
-     )
-     insert into copied_answers (namespace_id, answer, trace_id, ordinal, created_at)
-     select * from others
-     union select own.* from own join others using (namespace_id, answer) order by 1, 2, 3
-     on conflict do nothing`,
-    arraysOf(keys),
+    `insert into copied_answers (${copyColumns})
+     select ${copyOf('other')} from ${messagesWithKeys}
+     cross join lateral (
+       select r.* from messages r join traces o on o.id = r.trace_id and o.incarnation = r.incarnation
+       where r.answer = m.answer and r.trace_id <> m.trace_id limit 1
+     ) other
+     ${usageIn('other')}
+     where m.answer is not null order by 1, 2, 3 on conflict do nothing`,
+    values,
   )
+  write(
+    'usage-copies-own',
+    `insert into copied_answers (${copyColumns})
+     select ${copyOf('m')} from ${messagesWithKeys} ${usageIn('m')}
+     where m.answer is not null and exists (
+       select from copied_answers o
+       where o.namespace_id = t.namespace_id and o.answer = m.answer and o.trace_id <> m.trace_id
+     )
+     order by 1, 2, 3
+     on conflict (namespace_id, answer, trace_id) do update set
+       ${copied.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+    values,
+  )
+}
 
 /** Removes the answers of traces from the list, and those that only one trace is left to have. */
 const removeCopies = (ids: readonly string[], write: WriteStatement) =>
@@ -151,7 +156,7 @@ const settleAnswers = async (keys: readonly Key[], read: ReadRows): Promise<stri
     'usage-settle',
     `with changed as (
        select m.trace_id, m.incarnation, m.ordinal, m.answer as old, a.answer as new
-       from ${messagesWithKeys} cross join lateral (select ${answerOf('n.id', 'm.usage')} as answer offset 0) a
+       from ${messagesWithKeys} cross join lateral (select ${answerOf('t.namespace_id', 'm.usage')} as answer offset 0) a
        where m.answer is distinct from a.answer
      ), judged as materialized (
        select c.*, count(*) over (partition by trace_id, new) as rivals, (
@@ -174,12 +179,7 @@ const settleAnswers = async (keys: readonly Key[], read: ReadRows): Promise<stri
 
 /** Sets the answers of all messages of traces, and removes the sums of these. Returns the messages, to be counted again. */
 const beginAnew = async (ids: readonly string[], { read, write }: Sender): Promise<Key[]> => {
-  for (const table of tables)
-    write(
-      `${table}-clear`,
-      `delete from ${table} u where u.trace_id = any($1::uuid[]) and u.incarnation = ${PRESENT_INCARNATION}`,
-      [uuids(ids)],
-    )
+  removeSums(ids, write)
   removeCopies(ids, write)
   write(
     'usage-answers',
@@ -205,8 +205,8 @@ const beginAnew = async (ids: readonly string[], { read, write }: Sender): Promi
 }
 
 /** Adds what the messages of the batch have used, as they are now in the table. */
-const addChanged = ({ added, restated, updated }: Changes, anew: readonly Key[], write: WriteStatement) => {
-  const keys = new Map([...added, ...restated, ...updated])
+const addChanged = ({ added, updated }: Changes, anew: readonly Key[], write: WriteStatement) => {
+  const keys = new Map([...added, ...updated])
   for (const key of anew) set(keys, key)
   if (keys.size === 0) return
   count('', [...keys.values()], write)
@@ -214,22 +214,22 @@ const addChanged = ({ added, restated, updated }: Changes, anew: readonly Key[],
   if (updated.size > 0) removeEmpty([...new Set([...updated.values()].map(({ traceId }) => traceId))], write)
 }
 
+const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
+  const { reused, restated } = changes
+  const unsettled = reused.size === 0 ? [] : await settleAnswers([...reused.values()], sender.read)
+  const ids = [...new Set([...unsettled, ...restated])]
+  addChanged(changes, ids.length === 0 ? [] : await beginAnew(ids, sender), sender.write)
+}
+
 const derive = (changes: Changes, sender: Sender): Promise<void> | undefined => {
-  const { reused } = changes
-  if (reused.size === 0) return void addChanged(changes, [], sender.write)
-  return settleAnswers([...reused.values()], sender.read).then(async (unsettled) => {
-    const anew = unsettled.length === 0 ? [] : await beginAnew(unsettled, sender)
-    addChanged(changes, anew, sender.write)
-  })
+  if (changes.reused.size > 0 || changes.restated.size > 0) return deriveAnew(changes, sender)
+  return void addChanged(changes, [], sender.write)
 }
 
 const keyIn = ({
   streamId: traceId,
   data: { ordinal },
-}: DecodedEvent<Extract<TraceEvent, { data: { ordinal: number } }>>) => ({
-  traceId,
-  ordinal,
-})
+}: DecodedEvent<Extract<TraceEvent, { data: { ordinal: number } }>>): Key => ({ traceId, ordinal })
 
 /**
  * What the messages of a trace have used, by quarters of an hour, and which answers of a provider several traces of a namespace have. Must
@@ -244,18 +244,21 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
     alter table usage_tools alter tool set statistics 0;
     create unique index usage_tools_key on usage_tools (${usageToolsKey});
     ${copiedAnswersTable.create}
+    alter table copied_answers alter model set statistics 0;
+    alter table copied_answers alter tools set statistics 0;
     create index copied_answers_of_trace on copied_answers (trace_id);`,
   rows: { usage: { trace: 'trace_id' }, usage_tools: { trace: 'trace_id' }, copied_answers: { trace: 'trace_id' } },
   beforeRemoval: { trace: (id, write) => removeCopies([id], write) },
   indexes: `
     create index usage_listed on usage (namespace_id, slot);
-    create index usage_tools_listed on usage_tools (namespace_id, slot);`,
+    create index usage_tools_listed on usage_tools (namespace_id, slot);
+    create index copied_answers_listed on copied_answers (namespace_id, slot);`,
   start: () => ({
     added: new Map(),
-    restated: new Map(),
     updated: new Map(),
     reused: new Map(),
     deleted: new Set(),
+    restated: new Set(),
   }),
   on: {
     MessageAdded: ({ added }, event) => set(added, keyIn(event)),
@@ -263,30 +266,26 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
       set(updated, keyIn(event))
       if (event.data.patch.some(({ path }) => path === '/usage')) set(reused, keyIn(event))
     },
-    MessageRestated: ({ restated }, event) => {
-      const { since, namespaceId } = event.data
-      set(restated, { ...keyIn(event), since, namespaceId })
-    },
-    // Its messages are those that were restated.
-    HistoryErased: (changes, { streamId: id, data: { since } }) => {
+    HistoryErased: (changes, { streamId: id }) => {
       forget(changes, id)
-      for (const [name, key] of changes.restated) {
-        if (key.traceId !== id || key.since !== since) continue
-        changes.restated.delete(name)
-        set(changes.added, { traceId: id, ordinal: key.ordinal })
-      }
+      changes.restated.add(id)
     },
     TraceDeleted: (changes, { streamId: id }) => {
       forget(changes, id)
+      changes.restated.delete(id)
       changes.deleted.add(id)
     },
+    MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
   write: ({ updated, deleted }, write) => {
-    if (deleted.size > 0) removeCopies([...deleted], write)
+    if (deleted.size > 0) {
+      removeSums([...deleted], write)
+      removeCopies([...deleted], write)
+    }
     if (updated.size > 0) count('-', [...updated.values()], write)
   },
   derive,

@@ -22,8 +22,7 @@ const arrays = {
   uuid: uuids,
 }
 
-/** Sums are added up by SQL, so they need no arrays. */
-type Type = keyof typeof arrays | 'numeric'
+type Type = keyof typeof arrays
 
 /** The columns of a table in their order, each with its SQL type and constraints, like `uuid not null`. */
 type Columns = { readonly [column: string]: Type | `${Type} ${string}` }
@@ -37,7 +36,6 @@ type Values = {
   int4: number
   int8: bigint
   json: string
-  numeric: string
   text: string
   uuid: string
 }
@@ -45,7 +43,7 @@ type ValueOf<Sql> = TypeOf<Sql> extends keyof Values ? Values[TypeOf<Sql>] : nev
 
 type IsRequired<Sql> = Sql extends `${string} not null${string}` | `${string} primary key${string}` ? true : false
 
-/** A row of a table as queries return it: int8 as bigint, json and numeric as text. */
+/** A row of a table as queries return it: int8 as bigint, json as text. */
 export type RowOf<T extends { readonly columns: Columns }> = {
   -readonly [Column in keyof T['columns']]:
     ValueOf<T['columns'][Column]> | (IsRequired<T['columns'][Column]> extends true ? never : null)
@@ -98,7 +96,7 @@ class MissingValue extends Error {
 const typeOf = (sql: string) => sql.split(' ', 1)[0] as Type
 
 const arrayOf = (sql: string, values: readonly unknown[]): Buffer =>
-  (arrays[typeOf(sql) as keyof typeof arrays] as (values: readonly unknown[]) => Buffer)(values)
+  (arrays[typeOf(sql)] as (values: readonly unknown[]) => Buffer)(values)
 
 /** A table by its list of columns, from which the `create` statement, the type of rows, and statements that write rows are derived. */
 export const tableOf = <const Of extends Columns>(

@@ -1,16 +1,21 @@
 import { erasedFrom, rewritten } from './storage.ts'
 import { tableOf } from './table.ts'
 
-/**
- * What the messages of traces have used, by quarters of an hour. The rows of deleted traces are swept later, so a query has to compare the
- * incarnation with that of the trace.
- */
+/** What the messages of the present traces have used, by quarters of an hour. */
 
 /** The resolution of the sums: the days of every time zone are made of quarters of an hour. */
 export const QUARTER_MS = 900_000
 
 /** Times beyond this are no dates. */
 const MOST_MS = 8.64e15
+
+/**
+ * What a dollar counts in sums of costs: these are whole numbers, because sums of fractions would depend on their order. All sums are float8, which is
+ * exact up to 2^53, and overflows for no number of messages.
+ */
+export const DOLLAR = 1e12
+/** Larger costs count as this one. */
+const MOST_DOLLARS = 1e200
 
 /** The tokens of a `Usage`, with the column for the sum of each. */
 export const tokenColumns = {
@@ -39,11 +44,19 @@ export const kindBits = {
 /** Above so many tokens of input some models have other prices. */
 export const LONG_CONTEXT = 200_000
 
-const key = {
-  trace_id: 'uuid not null',
-  incarnation: 'int8 not null',
-  namespace_id: 'uuid not null',
-  slot: 'int8 not null',
+const key = { trace_id: 'uuid not null', namespace_id: 'uuid not null', slot: 'int8 not null' } as const
+
+/** What messages have in common that are added up together, and the sums. */
+const added = {
+  model: 'text collate "C" not null',
+  prices: 'int8 not null',
+  kinds: 'int4 not null',
+  input: 'float8 not null',
+  output: 'float8 not null',
+  cache_read: 'float8 not null',
+  cache_write: 'float8 not null',
+  reasoning: 'float8 not null',
+  cost: 'float8 not null',
 } as const
 
 /**
@@ -52,39 +65,24 @@ const key = {
  */
 export const usageTable = tableOf(
   'usage',
-  {
-    ...key,
-    model: 'text collate "C" not null',
-    prices: 'int8 not null',
-    kinds: 'int4 not null',
-    messages: 'int8 not null',
-    input: 'numeric not null',
-    output: 'numeric not null',
-    cache_read: 'numeric not null',
-    cache_write: 'numeric not null',
-    reasoning: 'numeric not null',
-    cost: 'numeric not null',
-  },
+  { ...key, messages: 'int4 not null', ...added },
   { storage: `fillfactor = 70, ${rewritten}` },
 )
 
 /** How many messages of a trace that count have called a tool in a quarter of an hour; `tool` is a JSON literal. */
 export const usageToolsTable = tableOf(
   'usage_tools',
-  { ...key, tool: 'text collate "C" not null', messages: 'int8 not null' },
+  { ...key, tool: 'text collate "C" not null', messages: 'int4 not null' },
   { storage: `fillfactor = 70, ${rewritten}` },
 )
 
-/** The messages whose answer (`answerOf`) two or more traces of a namespace have. */
+/**
+ * The messages whose answer (`answerOf`) two or more traces of a namespace have: when each came, and what it adds to the sums of its trace, so
+ * that it can be subtracted where it counts for another one.
+ */
 export const copiedAnswersTable = tableOf(
   'copied_answers',
-  {
-    namespace_id: 'uuid not null',
-    answer: 'int8 not null',
-    trace_id: 'uuid not null',
-    ordinal: 'int4 not null',
-    created_at: 'int8 not null',
-  },
+  { ...key, answer: 'int8 not null', created_at: 'int8 not null', tools: 'json not null', ...added },
   { constraint: 'primary key (namespace_id, answer, trace_id)', storage: erasedFrom },
 )
 
@@ -92,8 +90,8 @@ export const copiedAnswersTable = tableOf(
 const hashOf = (text: string) => `hashtextextended(${text}, 0)`
 
 /** SQL for the keys by which sums are told apart, as in their unique indexes. */
-export const usageKey = `trace_id, incarnation, slot, ${hashOf('model')}, prices, kinds`
-export const usageToolsKey = `trace_id, incarnation, slot, ${hashOf('tool')}`
+export const usageKey = `trace_id, slot, ${hashOf('model')}, prices, kinds`
+export const usageToolsKey = `trace_id, slot, ${hashOf('tool')}`
 
 /** SQL for the hash by which an answer of a provider is known in a namespace; null without a `responseId`. */
 export const answerOf = (namespaceId: string, usage: string): string =>
@@ -122,9 +120,9 @@ export const usageIn = (m: string): string => `
       ${[...tokens, 'costUsd' as const].map(bit).join(' + ')}
         + (${contextTokens.join(' + ')} > ${LONG_CONTEXT})::int4 * ${kindBits.isLong} as kinds,
       ${tokens.map((name) => `coalesce(x."${name}", 0) as ${tokenColumns[name]}`).join(', ')},
-      coalesce(x."costUsd", 0) as cost
+      round(least(coalesce(x."costUsd", 0), ${MOST_DOLLARS}) * ${DOLLAR}) as cost
     from json_to_record(coalesce(${m}.usage, '{}'))
-      as x (${[...tokens, 'costUsd'].map((name) => `"${name}" numeric`).join(', ')})
+      as x (${[...tokens, 'costUsd'].map((name) => `"${name}" float8`).join(', ')})
   ) used`
 
 /** SQL for the columns of the sums, each as it is made of the same column of `from`. */

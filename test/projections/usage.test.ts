@@ -9,6 +9,7 @@ import { traces } from '../../projections/traces.ts'
 import { usage } from '../../projections/usage.ts'
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
 import { type Model, decodedEvents, openModels } from './support.ts'
+import { DOLLAR } from '../../src/tables/usage.ts'
 import { type HeldTrace, QUARTER, history, steps } from './support/usage-history.ts'
 
 const test = suite('what messages have used')
@@ -72,21 +73,22 @@ type SumRow = Record<string, string> & { kinds: number; external_id: string; mod
 
 /** The same from the tables. */
 const shown = async ({ rows }: Model) => {
-  const present = 'join traces t on t.id = u.trace_id and t.incarnation = u.incarnation'
+  const present = 'join traces t on t.id = u.trace_id'
   const sums = new Map<string, Record<string, number>>()
   for (const row of await rows<SumRow>(`select u.*, t.external_id from usage u ${present}`)) {
     const key = `${row.external_id} ${row.slot} ${row.model === '' ? '' : JSON.parse(row.model)}`
     const sum = sums.get(key) ?? { messages: 0 }
     sum.messages! += Number(row.messages)
     for (const [column, bit] of Object.entries(bits))
-      if (row.kinds & bit) sum[column] = (sum[column] ?? 0) + Number(row[column])
+      if (row.kinds & bit) sum[column] = (sum[column] ?? 0) + Number(row[column]) / (column === 'cost' ? DOLLAR : 1)
     sums.set(key, sum)
   }
   const tools = new Map<string, number>()
   for (const row of await rows<SumRow>(`select u.*, t.external_id from usage_tools u ${present}`))
     tools.set(`${row.external_id} ${row.slot} ${JSON.parse(row.tool!)}`, Number(row.messages))
   const copies = await rows<{ copy: string }>(
-    `select t.external_id || ' ' || c.ordinal as copy from copied_answers c join traces t on t.id = c.trace_id order by 1`,
+    `select t.external_id || ' ' || m.ordinal as copy from copied_answers c join traces t on t.id = c.trace_id
+       join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.answer = c.answer order by 1`,
   )
   return { sums: sorted(sums), tools: sorted(tools), copies: copies.map(({ copy }) => copy) }
 }
@@ -129,7 +131,7 @@ const afterErasure = (events: readonly DecodedEvent[]): DecodedEvent[] => {
 }
 
 const rowsOf = async ({ rows }: Model) => {
-  const present = 'join traces t on t.id = u.trace_id and t.incarnation = u.incarnation'
+  const present = 'join traces t on t.id = u.trace_id'
   return [
     await rows(`select u::text from usage u ${present} order by 1`),
     await rows(`select u::text from usage_tools u ${present} order by 1`),

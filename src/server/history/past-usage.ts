@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { LONG_CONTEXT, kindBits, tokenColumns } from '../../tables/usage.ts'
+import { DOLLAR, LONG_CONTEXT, kindBits, tokenColumns } from '../../tables/usage.ts'
 import type { UsageGroup } from '../usage/sums.ts'
 
 /** The shape of a session, and what its messages had used in groups (`../usage/sums.ts`), as JSON texts. */
@@ -25,9 +25,15 @@ const kindsOf = (usage: Usage): number => {
 
 const groupOf = (usage: Usage, { model, position }: PastUse): UsageGroup => {
   const [input, output, cacheRead, cacheWrite, reasoning] = tokenNames.map((name) => usage[name] ?? 0)
-  const literal = model === undefined ? '' : JSON.stringify(model)
-  const counts = [input!, output!, cacheRead!, cacheWrite!, reasoning!, usage.costUsd ?? 0] as const
-  return [literal, String(position), kindsOf(usage), ...counts]
+  const counts = [
+    input!,
+    output!,
+    cacheRead!,
+    cacheWrite!,
+    reasoning!,
+    Math.round((usage.costUsd ?? 0) * DOLLAR),
+  ] as const
+  return [model ?? null, String(position), kindsOf(usage), ...counts]
 }
 
 /** Collects what messages had used, in any order: of several with one answer of a provider only the first by arrival counts. */

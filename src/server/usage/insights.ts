@@ -1,11 +1,21 @@
 import type { Cost, UsageSums } from '../../contract/usage.ts'
 import type { ReadTables } from '../../tables/main.ts'
-import { eachSum, kindBits, tokenColumns, usageIn } from '../../tables/usage.ts'
+import { DOLLAR, eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type PriceClass, priceClassesIn, pricesOf } from './price-classes.ts'
-import { type Asked, type Authors, DAY, copies, inPeriod, keys, modelOf, present, usageRows } from './queries.ts'
+import {
+  type Asked,
+  type Authors,
+  DAY,
+  copies,
+  inPeriod,
+  keys,
+  modelOf,
+  traces as itsTraces,
+  usageRows,
+} from './queries.ts'
 import { type UsageGroup, usageOf } from './sums.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
@@ -57,39 +67,28 @@ const [SEES_ALL, USER, MODELS] = [0, 1, 2].map((i) => `$${FIRST_WEIGHT + columns
 
 const author = `case when ${SEES_ALL}::bool or t.created_by = ${USER}::uuid then t.created_by::text else '' end`
 
-/** SQL for the sum of a column as a double, which holds all tokens exactly below 2^53: sums of `numeric` would take half of the time of the query. */
-const sumOf = (column: (typeof columns)[number] | 'cost'): string => {
-  if (column === 'cost') return `sum(c.cost::float8) filter (where c.kinds & ${kindBits.costUsd} <> 0)`
-  const name = (Object.keys(tokenColumns) as (keyof typeof tokenColumns)[]).find((one) => tokenColumns[one] === column)!
-  return `sum(least(c.${column}, 9e18)::int8::float8) filter (where c.kinds & ${kindBits[name]} <> 0)`
-}
-
-/**
- * SQL for what counts, in rows for each trace and incarnation, as `counted` has it. Only few sums are left once these rows are grouped, so whether the
- * incarnation is the present one is looked up for those.
- */
+/** SQL for what counts, in rows for each trace, as in `queries.ts`. */
 const rows = `
-  select u.trace_id, u.incarnation, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
+  select u.trace_id, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
   from usage u where u.namespace_id = $1 and ${inPeriod('u.slot')}
   union all
-  select m.trace_id, m.incarnation, used.slot, used.model, used.prices, used.kinds, -1, ${eachSum((name) => `-used.${name}`)}
-  from (${copies}) m ${usageIn('m')} where ${inPeriod('used.slot')}`
+  select m.trace_id, m.slot, m.model, m.prices, m.kinds, -1, ${eachSum((name) => `-m.${name}`)} from ${copies} m`
 
 /** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
 const sumsStatement = `
   with of_traces as materialized (
-    select c.trace_id, c.incarnation, ${DAY} as day, c.model, ${pricesOf} as prices, c.kinds, sum(c.messages::float8) as messages,
-      ${eachSum((name) => `coalesce(${sumOf(name)}, 0) as ${name}`)}
-    from (${rows}) c group by 1, 2, 3, 4, 5, 6
+    select c.trace_id, ${DAY} as day, c.model, ${pricesOf} as prices, c.kinds, sum(c.messages)::float8 as messages,
+      ${eachSum((name) => `sum(c.${name}) as ${name}`)}
+    from (${rows}) c group by 1, 2, 3, 4, 5
   ), of_present as materialized (
-    select c.*, ${keys.agent} collate "C" as agent, ${keys.project} collate "C" as project, ${author} collate "C" as author,
+    select c.*, ${keys.agent[0]} collate "C" as agent, ${keys.project[0]} collate "C" as project, ${author} collate "C" as author,
       ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
-    from of_traces c ${present('c')} where c.messages > 0
+    from of_traces c ${itsTraces} where c.messages > 0
   ), keyed as materialized (
     select *, (${MODELS}::int4[])[class] as model_index from of_present where class is not null
   ), of_trace as materialized (
     select trace_id, min(agent) as agent, min(project) as project, min(author) as author,
-      sum(case when k.kinds & ${kindBits.costUsd} <> 0 then k.cost * 1e6 else ${WEIGHTS.join(' + ')} end) as weight
+      sum(case when k.kinds & ${kindBits.costUsd} <> 0 then k.cost * 1e6 / ${DOLLAR} else ${WEIGHTS.join(' + ')} end) as weight
     from keyed k
     cross join lateral (select 2 * k.class - 1 + (k.kinds & ${kindBits.isLong}) / ${kindBits.isLong} as at) i
     group by 1
@@ -125,18 +124,16 @@ type TracesRow = { by: `traces-${string}`; key: string; traces: bigint }
 /** SQL for the messages of each hour of the week, and the traces that have messages in the most quarters of an hour. */
 const hoursStatement = `
   with of_traces as (
-    select c.trace_id, c.incarnation, c.slot, sum(c.messages::float8) as messages from (${rows}) c group by 1, 2, 3
-  ), of_hours as (
-    select c.trace_id, c.incarnation,
+    select c.trace_id, c.slot, sum(c.messages)::float8 as messages from (${rows}) c group by 1, 2
+  ), of_hours as materialized (
+    select c.trace_id,
       ((c.slot + ($5::int8[])[width_bucket(c.slot, $4::int8[])] + 3 * 96) / 4 % ${HOURS_OF_WEEK})::int4 as hour,
       sum(c.messages) as messages, count(*)::float8 as quarters
-    from of_traces c where c.messages > 0 group by 1, 2, 3
-  ), present as materialized (
-    select c.* from of_hours c ${present('c')}
+    from of_traces c where c.messages > 0 group by 1, 2
   )
-  select null::uuid as id, hour, sum(messages) as count from present group by 2
+  select null::uuid as id, hour, sum(messages) as count from of_hours group by 2
   union all
-  (select trace_id, null, sum(quarters) from present group by 1 order by 3 desc, 1 limit ${MOST_TRACES})`
+  (select trace_id, null, sum(quarters) from of_hours group by 1 order by 3 desc, 1 limit ${MOST_TRACES})`
 
 type HourRow = { id: string | null; hour: number | null; count: number }
 
@@ -157,7 +154,7 @@ const newGroups = () => {
 }
 
 const groupOf = (row: GroupRow, { model, prices }: PriceClass): UsageGroup => [
-  model,
+  model === '' ? null : (JSON.parse(model) as string),
   String(prices),
   row.kinds,
   row.input,

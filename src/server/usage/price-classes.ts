@@ -4,7 +4,7 @@ import { float8s } from '../../eventstore/postgres/arrays.ts'
 import { tokenColumns } from '../../tables/usage.ts'
 import { costOf, type Price, type Tokens } from '../models/cost.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { inPeriod, present, shownModel } from './queries.ts'
+import { inPeriod, shownModel, traces as itsTraces } from './queries.ts'
 import type { Period } from './days.ts'
 
 /** Messages with one model, as traces show it, at one price. `model` is a spelling of it as a JSON literal, or empty; `prices` a position at which it had that price. */
@@ -23,8 +23,8 @@ const statement = `
   select distinct c.model, ${pricesOf} as prices ${usageInPeriod} and c.model <> ''
   union
   select coalesce(t.model::text, ''), c.prices from (
-    select distinct c.trace_id, c.incarnation, ${pricesOf} as prices ${usageInPeriod} and c.model = ''
-  ) c ${present('c')}`
+    select distinct c.trace_id, ${pricesOf} as prices ${usageInPeriod} and c.model = ''
+  ) c ${itsTraces}`
 
 const MILLION = 1_000_000
 

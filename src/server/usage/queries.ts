@@ -1,6 +1,6 @@
 import { MOST_ROWS, type UsageKey } from '../../contract/namespace-usage.ts'
 import type { ReadTables } from '../../tables/main.ts'
-import { eachSum, slotOf, usageIn } from '../../tables/usage.ts'
+import { eachSum } from '../../tables/usage.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { int8s, texts } from '../../eventstore/postgres/arrays.ts'
 import type { KnownModels } from '../models/registry.ts'
@@ -16,57 +16,44 @@ export type Authors = { readonly userId: string; readonly seesAll: boolean }
 /** What the messages with one key have used together, on the day with this index; the key is a JSON literal, or empty. */
 export type SumRow = { day: number; key: string; traces: bigint; messages: bigint; groups: string | null }
 
-/**
- * SQL for messages `m` that count for another trace: of one answer, all but that which came first. Those of an agent have the same answer only if
- * it has the same agent now.
- */
-export const copies = `
-  select ranked.trace_id, ranked.incarnation, m.* from (
-    select c.trace_id, c.ordinal, c.answer, t.incarnation, row_number() over (
-      partition by t.agent_id::text, c.answer order by c.created_at, t.created_at, c.trace_id
-    ) as place
-    from copied_answers c join traces t on t.id = c.trace_id where c.namespace_id = $1
-  ) ranked
-  cross join lateral (
-    select r.model, r.prices, r.usage, r.tools, r.timestamp, r.created_at, r.ordinal from messages r
-    where r.trace_id = ranked.trace_id and r.incarnation = ranked.incarnation and r.ordinal = ranked.ordinal
-      and r.answer = ranked.answer limit 1
-  ) m
-  where ranked.place > 1`
-
 export const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
 
-export const present = (u: string) => `join traces t on t.id = ${u}.trace_id and t.incarnation = ${u}.incarnation`
+/**
+ * SQL for copied answers of a period that count for another trace, with their traces `t`: of one answer of an agent, all but that which came first. The
+ * agent is that which a trace has now.
+ */
+export const copies = `(
+  select * from (
+    select c.*, row_number() over (
+      partition by t.agent_id::text, c.answer order by c.created_at, t.created_at, c.trace_id
+    ) as place
+    from (select distinct answer from copied_answers where namespace_id = $1 and ${inPeriod('slot')}) found
+    cross join lateral (select * from copied_answers r where r.namespace_id = $1 and r.answer = found.answer) c
+    join traces t on t.id = c.trace_id
+  ) ranked where place > 1 and ${inPeriod('slot')}
+)`
 
-/** SQL for what counts, in rows for each trace; of an answer that counts for another trace there is a row that subtracts it. */
-const counted = `
-  select u.trace_id, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
-  from usage u ${present('u')} where u.namespace_id = $1 and ${inPeriod('u.slot')}
-  union all
-  select m.trace_id, used.slot, used.model, used.prices, used.kinds, -1, ${eachSum((name) => `-used.${name}`)}
-  from (${copies}) m ${usageIn('m')} where ${inPeriod('used.slot')}`
-
-/** SQL for the same messages by the tools that they call. */
-const countedTools = `
-  select u.trace_id, u.slot, u.tool, u.messages
-  from usage_tools u ${present('u')} where u.namespace_id = $1 and ${inPeriod('u.slot')}
-  union all
-  select m.trace_id, m.slot, called.tool, -1 from (select m.*, ${slotOf('m')} as slot from (${copies}) m) m
-  cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
-  where ${inPeriod('m.slot')}`
+/** SQL for the traces `t` of messages `c`. */
+export const traces = 'cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t'
+/** The same, for messages that have used something and have no model of their own. */
+const tracesWithModel = `left join lateral (
+  select * from traces r where c.model = '' and c.kinds <> 0 and r.id = c.trace_id limit 1
+) t on true`
 
 /** SQL for the model of messages as a JSON literal; empty if neither they nor their trace have one. */
 export const modelOf = `coalesce(nullif(c.model, ''), t.model::text, '')`
 
-/** SQL for the key of the messages `c` of a trace `t`, as a JSON literal; empty without one. The parameters from $5 on are those of the key. */
+/** For each key SQL for that of messages `c` as a JSON literal, empty without one, and for their traces `t`. The parameters from $5 on are of the key. */
 export const keys = {
-  day: `''`,
-  agent: 't.agent_id::text',
-  project: `coalesce(t.project_name::text, '')`,
-  model: `coalesce((select k.shown from unnest($5::text[], $6::text[]) k (spelling, shown) where k.spelling = ${modelOf}), '')`,
-  author: `case when $5::bool or t.created_by = $6::uuid then to_json(t.created_by)::text else '' end`,
-  tool: 'c.tool',
-} as const satisfies Record<UsageKey, string>
+  day: [`''`, tracesWithModel],
+  agent: ['t.agent_id::text', traces],
+  project: [`coalesce(t.project_name::text, '')`, traces],
+  model: [
+    `coalesce((select k.shown from unnest($5::text[], $6::text[]) k (spelling, shown) where k.spelling = ${modelOf}), '')`,
+    traces,
+  ],
+  author: [`case when $5::bool or t.created_by = $6::uuid then to_json(t.created_by)::text else '' end`, traces],
+} as const satisfies Partial<Record<UsageKey, readonly [string, string]>>
 
 /** One more row than an answer may have. */
 const LIMIT = MOST_ROWS + 1
@@ -74,35 +61,43 @@ const LIMIT = MOST_ROWS + 1
 /** SQL for the index of the day of a quarter of an hour, from 1; 0 if all days are added up. */
 export const DAY = 'width_bucket(c.slot, $4::int8[])'
 
-// The traces are counted beside the groups, because several groups of a key may be of one trace.
-const sumStatement = (by: Exclude<UsageKey, 'tool'>): string => `
-  with of_traces as materialized (
-    select c.trace_id, ${DAY} as day, c.model, c.prices, c.kinds, sum(c.messages) as messages,
-      ${eachSum((name) => `sum(c.${name}) as ${name}`)}
-    from (${counted}) c group by 1, 2, 3, 4, 5
-  ), keyed as materialized (
-    select c.day, ${keys[by]} as key, c.trace_id, ${modelOf} as model, c.prices, c.kinds, c.messages,
-      ${eachSum((name) => `c.${name}`)}
-    from of_traces c join traces t on t.id = c.trace_id where c.messages > 0
-  ), groups as (
-    select day, key, model, prices, kinds, sum(messages) as messages, ${eachSum((name) => `sum(${name}) as ${name}`)}
-    from keyed group by 1, 2, 3, 4, 5
-  ), traces_with as (
-    select day, key, count(distinct trace_id) as traces from keyed group by 1, 2
-  )
-  select g.day, g.key, w.traces, sum(g.messages)::int8 as messages, (${groupsOf('g')} filter (where g.kinds <> 0))::text as groups
-  from groups g join traces_with w on w.day = g.day and w.key = g.key group by 1, 2, 3 limit ${LIMIT}`
+/** SQL for what counts, by day and key, in rows for each trace; of an answer that counts for another trace there is a row that subtracts it. */
+const counted = (by: keyof typeof keys) => {
+  const [key, itsTraces] = keys[by]
+  const columns = `c.trace_id, ${DAY} as day, ${key} as key, ${modelOf} as model, c.prices, c.kinds`
+  return `
+  select ${columns}, c.messages, ${eachSum((name) => `c.${name}`)}
+  from usage c ${itsTraces} where c.namespace_id = $1 and ${inPeriod('c.slot')}
+  union all
+  select ${columns}, -1, ${eachSum((name) => `-c.${name}`)} from ${copies} c ${itsTraces}`
+}
+
+// Two groupings of one scan: the sums, and the traces, because several groups of a key may be of one trace.
+const sumStatement = (by: keyof typeof keys): string => `
+  select g.day, g.key, count(*) filter (where g.is_trace) as traces,
+    (sum(g.messages) filter (where not g.is_trace))::int8 as messages,
+    ${groupsOf('g', 'not g.is_trace and g.kinds <> 0')} as groups
+  from (
+    select day, key, model, prices, kinds, grouping(trace_id) = 0 as is_trace, sum(messages) as messages,
+      ${eachSum((name) => `sum(${name}) as ${name}`)}
+    from (${counted(by)}) counted
+    group by grouping sets ((day, key, model, prices, kinds), (day, key, trace_id))
+  ) g where g.messages > 0 group by 1, 2 limit ${LIMIT}`
 
 const toolStatement = `
   with of_traces as (
-    select c.trace_id, ${DAY} as day, c.tool as key, sum(c.messages) as messages from (${countedTools}) c group by 1, 2, 3
+    select c.trace_id, ${DAY} as day, c.tool as key, sum(c.messages) as messages from (
+      select trace_id, slot, tool, messages from usage_tools where namespace_id = $1 and ${inPeriod('slot')}
+      union all
+      select m.trace_id, m.slot, called.tool, -1 from ${copies} m
+      cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
+    ) c group by 1, 2, 3
   )
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups
   from of_traces where messages > 0 group by 1, 2 limit ${LIMIT}`
 
 const modelsStatement = `
-  select distinct ${modelOf} as model from usage c ${present('c')}
-  where c.namespace_id = $1 and c.slot >= $2 and c.slot < $3`
+  select distinct ${modelOf} as model from usage c ${traces} where c.namespace_id = $1 and ${inPeriod('c.slot')}`
 
 type UsageReads = Pick<Reads<ReadTables>, 'rows'>
 

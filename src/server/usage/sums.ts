@@ -1,14 +1,14 @@
 import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.ts'
-import { eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
+import { DOLLAR, eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
 import { costOf } from '../models/cost.ts'
 import type { KnownModels } from '../models/registry.ts'
 
 /**
- * Messages with the same model (a JSON literal, or empty), the same prices, and the same members of their usage, as `groupsOf` gives them: what
- * they have used together, in the order of `tokenColumns`, and what they say that they have cost.
+ * Messages with the same model (null: that of their trace), the same prices, and the same members of their usage, as `groupsOf` gives them: what
+ * they have used together, in the order of `tokenColumns`, and what they say that they have cost, in parts of a `DOLLAR`.
  */
 export type UsageGroup = readonly [
-  model: string,
+  model: string | null,
   prices: string,
   kinds: number,
   input: number,
@@ -19,9 +19,16 @@ export type UsageGroup = readonly [
   cost: number,
 ]
 
-/** SQL for the groups in rows `g` with the columns of `usage`, as one JSON array. */
-export const groupsOf = (g: string): string =>
-  `json_agg(json_build_array(${[`${g}.model`, `${g}.prices::text`, `${g}.kinds`, ...Object.values(tokenColumns).map((column) => `${g}.${column}`), `${g}.cost`].join(', ')}))`
+/**
+ * SQL for the groups in those rows `g` with the columns of `usage` of which `condition` holds, as the text of a JSON array; null without any. It is
+ * put together as text, which takes a third of the time of JSON functions.
+ */
+export const groupsOf = (g: string, condition: string): string => {
+  const numbers = [`${g}.kinds`, ...eachSum((name) => `${g}.${name}`).split(', ')]
+  const model = `case when ${g}.model = '' then 'null' else ${g}.model end`
+  const group = `'[' || ${model} || ',"' || ${g}.prices || '",' || ${numbers.join(` || ',' || `)} || ']'`
+  return `'[' || string_agg(${group}, ',') filter (where ${condition}) || ']'`
+}
 
 const tokenNames = Object.keys(tokenColumns) as (keyof typeof tokenColumns)[]
 const FIRST_SUM = 3
@@ -39,12 +46,6 @@ const tokensIn = (group: UsageGroup): Tokens =>
 /** Dollars are rounded to nine decimals. */
 const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
 
-/** The spelling of a model in a literal; that of the trace if the messages have none. */
-const spellingOf = (model: string, ofTrace: string | null): string | undefined => {
-  const literal = model === '' ? ofTrace : model
-  return literal === null ? undefined : (JSON.parse(literal) as string)
-}
-
 const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 /** What messages have used and cost. `ofTrace` is the model of their trace as a JSON literal; null without one. */
@@ -53,6 +54,7 @@ export const usageOf = (
   ofTrace: string | null,
   models: KnownModels,
 ): { readonly usage?: UsageSums; readonly cost?: Cost } => {
+  const modelOfTrace = ofTrace === null ? undefined : (JSON.parse(ofTrace) as string)
   const sums: Record<string, number> = {}
   const usd = { reported: 0, prices: 0 }
   const found = new Set<keyof typeof usd>()
@@ -66,12 +68,12 @@ export const usageOf = (
     const tokens = tokensIn(group)
     for (const [name, count] of Object.entries(tokens)) sums[name] = (sums[name] ?? 0) + count
     if (has(kinds, 'costUsd')) {
-      sums['costUsd'] = (sums['costUsd'] ?? 0) + group[8]
-      add('reported', group[8])
+      sums['costUsd'] = (sums['costUsd'] ?? 0) + group[8] / DOLLAR
+      add('reported', group[8] / DOLLAR)
       continue
     }
     if (Object.keys(tokens).length === 0) continue
-    const spelling = spellingOf(model, ofTrace)
+    const spelling = model ?? modelOfTrace
     const price = spelling === undefined ? undefined : models.priceAt(spelling, BigInt(prices))
     const cost = price && costOf(price, tokens, has(kinds, 'isLong'))
     if (cost !== undefined) add('prices', cost)
@@ -101,8 +103,8 @@ export const usageTexts = (used: string, ofTrace: string | null, models: KnownMo
 
 /** SQL for the groups of a trace `t` as JSON text; null without usage. */
 export const usedByTrace = `(
-  select ${groupsOf('g')}::text from (
+  select ${groupsOf('g', 'true')} from (
     select r.model, r.prices, r.kinds, ${eachSum((name) => `sum(r.${name}) as ${name}`)}
-    from usage r where r.trace_id = t.id and r.incarnation = t.incarnation and r.kinds <> 0 group by 1, 2, 3
+    from usage r where r.trace_id = t.id and r.kinds <> 0 group by 1, 2, 3
   ) g
 )`

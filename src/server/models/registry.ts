@@ -3,6 +3,7 @@ import { BoundedMap } from '../../base/bounded-map.ts'
 import { SERVICE, actAs } from '../../base/current-client.ts'
 import type { DecodedEvent } from '../../eventstore/engine/projection.ts'
 import type { Reads } from '../../eventstore/engine/reads.ts'
+import { newYielding } from '../../base/yielding.ts'
 import { changedModels } from './changed-models.ts'
 import type { ModelsEvent } from './events.ts'
 import { newLookup } from './lookup.ts'
@@ -52,7 +53,11 @@ export const newModelRegistry = (
     changesWhileLoading = []
     await caughtUp()
     const loadedHistory = newPriceHistory()
-    for (const change of await priceChanges(reads)) loadedHistory.apply(change)
+    const yielding = newYielding() // years of changes of prices take a second
+    for (const change of await priceChanges(reads)) {
+      await yielding()
+      loadedHistory.apply(change)
+    }
     for (const change of changesWhileLoading) loadedHistory.apply(change)
     if (epochBefore === epoch) history = loadedHistory
     clearCache()

@@ -7,8 +7,7 @@ import { connect } from '../../../src/client/login/connect.ts'
 import { readCredentials } from '../../../src/client/login/credentials.ts'
 import { logInWithDevice } from '../../../src/client/login/device-login.ts'
 import { openWithProvider } from '../../server/signin/support/world.ts'
-import { freshDatabase } from '../../support/database.ts'
-import { openApp } from '../../support/open-app.ts'
+import { newWorld } from '../../support/world.ts'
 import { tempFolder } from '../support/temp.ts'
 
 const test = suite('logging in with the code host')
@@ -144,15 +143,13 @@ test('a login with the code host may use all namespaces of the user, a login wit
 })
 
 test('login fails with a clear reason if the server has no code host', async () => {
-  const database = await freshDatabase()
-  const plain = await openApp(database.url)
-  const url = await plain.app.listen({ port: 0, host: '127.0.0.1' })
+  const plain = await newWorld()
+  const url = await plain.node.app.listen({ port: 0, host: '127.0.0.1' })
   const error = await failureOf(
     logInWithCodehost({ config, server: url, isLocal: true, prompts: clicks() }, newApiClient),
   )
   assert.match(error.message, /has no code host to sign in with/)
   await plain.close()
-  await database.drop()
 })
 
 test('the code is found in pasted text', () => {

@@ -12,22 +12,21 @@ import { openEventStoreLog } from '../../../src/eventstore/log/eventstoredb/even
 import { openPostgresLog } from '../../../src/eventstore/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../../src/eventstore/log/whole-appends.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { freshDatabase, onServer } from '../../support/database.ts'
+import { onServer } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { openApp } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { signIn } from '../../support/world.ts'
+import { newEmptyWorld, signIn } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
 /** A service on a database of its own that has written as many events as every other one of these. */
 const openWritten = async (env: Record<string, string>) => {
-  const database = await freshDatabase({ readModels: false })
-  await onServer(database.url, 'update log.identity set id = gen_random_uuid()') // all are clones of one template
-  const app = await openApp(database.url, { env })
+  const world = await newEmptyWorld({ readModels: false, env })
+  await onServer(world.database.url, 'update log.identity set id = gen_random_uuid()') // all are clones of one template
+  const app = await world.openNode()
   const { token, send } = await signIn(app)
   for (let i = 0; i < 5; i++) await send('PUT', `/v1/traces/t${i}`, {})
-  return { database, app, token }
+  return { ...world, app, token }
 }
 
 /** An address behind which one server or another one can be. */
@@ -68,16 +67,16 @@ const refused = (work: Promise<unknown>) =>
   )
 
 test('a service refuses to start with read models that are ahead of its log, and rebuilds none', async () => {
-  const [database, double] = [await freshDatabase({ readModels: false }), await startDouble()]
-  const env = { EVENTSTORE_URL: double.url }
+  const double = await startDouble()
+  const { database, openNode, close } = await newEmptyWorld({ readModels: false, env: { EVENTSTORE_URL: double.url } })
   try {
-    const service = await openApp(database.url, { env })
+    const service = await openNode()
     await signIn(service)
     await service.close()
     const before = await dumpSchema(database.url, schema)
     assert.is(before.sessions!.length, 1)
 
-    await refused(openApp(database.url, { env: { EVENTSTORE_URL: '' } }))
+    await refused(openNode({ env: { EVENTSTORE_URL: '' } }))
     const log = wholeAppends(openPostgresLog({ url: database.url }))
     const codec = newCodec(formats)
     await refused(rebuild({ url: database.url, group: mainGroup, log, codec })).finally(() => log.close())
@@ -86,10 +85,10 @@ test('a service refuses to start with read models that are ahead of its log, and
     const its = wholeAppends(openEventStoreLog({ url: double.url }))
     await rebuild({ url: database.url, group: mainGroup, log: its, codec }).finally(() => its.close())
     assert.equal(await dumpSchema(database.url, schema), before)
-    await (await openApp(database.url, { env })).close()
+    await openNode()
   } finally {
+    await close()
     await double.stop()
-    await database.drop()
   }
 })
 
@@ -104,17 +103,17 @@ test('two logs in EventStoreDB with as many events at the same positions are dis
     await one.app.close()
     const before = await dumpSchema(one.database.url, schema)
     const held = other.store.all().length
-    await refused(openApp(one.database.url, { env: { EVENTSTORE_URL: other.url } }))
+    await refused(one.openNode({ env: { EVENTSTORE_URL: other.url } }))
     const log = wholeAppends(openEventStoreLog({ url: other.url }))
     await refused(
       rebuild({ url: one.database.url, group: mainGroup, log, codec: newCodec(formats) }).finally(() => log.close()),
     )
     assert.equal(await dumpSchema(one.database.url, schema), before)
     assert.is(other.store.all().length, held)
-    await (await openApp(one.database.url, { env: { EVENTSTORE_URL: double.url } })).close()
+    await one.openNode()
   } finally {
-    await two.app.close()
-    await Promise.all([double.stop(), other.stop(), one.database.drop(), two.database.drop()])
+    for (const { close } of [one, two]) await close()
+    await Promise.all([double.stop(), other.stop()])
   }
 })
 
@@ -131,10 +130,10 @@ test('another log in PostgreSQL with as many events at the same positions is ref
       const into = `insert into ${table} select * from json_populate_recordset(null::${table}, $1)`
       await onServer(one.database.url, into, [rows[0]!.all])
     }
-    await refused(openApp(one.database.url, { env }))
+    await refused(one.openNode())
     assert.equal(await dumpSchema(one.database.url, schema), before)
   } finally {
-    await Promise.all([one.database.drop(), two.database.drop()])
+    for (const { close } of [one, two]) await close()
   }
 })
 
@@ -146,7 +145,7 @@ for (const roles of ['api,projector,worker', 'api'])
       await openWritten({ EVENTSTORE_URL: double.url }),
       await openWritten({ EVENTSTORE_URL: other.url }),
     ]
-    const app = await openApp(one.database.url, { env: { EVENTSTORE_URL: address.url, ROLES: roles } })
+    const app = await one.openNode({ env: { EVENTSTORE_URL: address.url, ROLES: roles } })
     const { database, token } = one
     const put = () => app.unrepeated(() => app.call('PUT', '/v1/traces/new', { token, body: {} }))
     const says = async () => (await app.service.readiness()).missing.join()
@@ -170,10 +169,9 @@ for (const roles of ['api,projector,worker', 'api'])
       await until(async () => (await put()).status !== 503)
       assert.is((await put()).status, 200)
     } finally {
-      await app.close()
-      if (roles === 'api') await one.app.close()
+      for (const { close } of [one, two]) await close()
       address.close()
-      await Promise.all([double.stop(), other.stop(), one.database.drop(), two.database.drop()])
+      await Promise.all([double.stop(), other.stop()])
     }
   })
 

@@ -8,12 +8,12 @@ import * as assert from 'uvu/assert'
 import { mainGroup } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import { freshDatabase } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { type App, openApp } from '../../support/open-app.ts'
+import type { App } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
 import { until } from '../../support/until.ts'
+import { newEmptyWorld } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -22,14 +22,6 @@ const ends: (() => Promise<unknown>)[] = []
 test.after.each(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
-
-const open = async (...[url, options]: Parameters<typeof openApp>) => {
-  const app = await openApp(url, options)
-  let closed: Promise<void> | undefined
-  const close = () => (closed ??= app.close())
-  ends.push(close)
-  return { ...app, close }
-}
 
 const main = join(import.meta.dirname, '..', '..', '..', 'src', 'main.ts')
 const tracebook = (...words: string[]) => promisify(execFile)(process.execPath, [main, ...words])
@@ -57,17 +49,15 @@ const shown = async ({ app }: App, { token, traces }: Told) => {
 
 /** A service with a history, then its log copied, then another service on the copy, in a database of its own. */
 const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
-  const [double, first, second] = [
-    await startDouble(),
-    await freshDatabase({ readModels: false }),
-    await freshDatabase({ readModels: false }),
-  ]
+  const double = await startDouble()
+  const worlds = [await newEmptyWorld({ readModels: false }), await newEmptyWorld({ readModels: false })] as const
+  const [first, second] = [worlds[0].database, worlds[1].database]
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-copied-'))
-  ends.push(double.stop, first.drop, second.drop, () => rm(folder, { recursive: true }))
+  ends.push(double.stop, ...worlds.map(({ close }) => close), () => rm(folder, { recursive: true }))
   const [there, here] = [{ EVENTSTORE_URL: double.url }, { EVENTSTORE_URL: '' }]
   const [from, to] = direction === 'to Postgres' ? [there, here] : [here, there]
   await writeCatalogue(folder, '2026-01')
-  const source = await open(first.url, { env: { ...historySettings(folder), ...from } })
+  const source = await worlds[0].openNode({ env: { ...historySettings(folder), ...from } })
   const { position } = await source.service.catalogue.refresh()
   await source.service.visible(position)
   const told = await writeHistory(source, first.url)
@@ -79,7 +69,7 @@ const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
     ...['log', 'copy', '--from', from.EVENTSTORE_URL || first.url, '--to', to.EVENTSTORE_URL || second.url],
   )
   assert.match(stdout, 'Verified')
-  const target = await open(second.url, { env: { ...historySettings(folder), CATALOGUE_URL: 'none', ...to } })
+  const target = await worlds[1].openNode({ env: { ...historySettings(folder), CATALOGUE_URL: 'none', ...to } })
   await until(async () => (await target.service.readiness()).missing.length === 0)
   await target.service.visible(await target.service.log.head())
   return { first, second, told, answers, target }

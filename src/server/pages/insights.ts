@@ -1,7 +1,7 @@
 import { dollarsText, tokenCounts, tokensText, unpricedText } from '../../base/usage-text.ts'
 import { countText } from '../../base/for-people.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
-import type { Cost, UsageSums } from '../../contract/usage.ts'
+import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { barsByDay, heatKey, heatMap, knownCell, numberCell, shareBar } from './charts.ts'
@@ -120,11 +120,17 @@ const knowsOutputOnly = ({ usage }: ShownSums): boolean =>
 
 const nameOf = ({ name }: NamedSums): string => (name === undefined ? 'an unknown agent' : visibleLine(name))
 
+/** Whether a model has used tokens whose price is not known: all of them, or some. */
+const isUnpriced = (model: NamedSums): boolean =>
+  tokensOf(model) !== undefined && (model.cost === undefined || model.cost.unpriced !== undefined)
+
+const modelName = ({ name }: NamedSums): string => (name === undefined ? 'messages without a model' : visibleLine(name))
+
 /** What the sums leave out. */
-const notes = ({ agents, total }: ShownInsights): Html => {
+const notes = ({ agents, models }: ShownInsights): Html => {
   const silent = agents.filter(({ usage }) => usage === undefined).map(nameOf)
   const halfSilent = agents.filter(knowsOutputOnly).map(nameOf)
-  const unpriced = unpricedText(total.cost?.unpriced?.map(visibleLine))
+  const unpriced = unpricedText(models.filter(isUnpriced).slice(0, MOST_UNPRICED).map(modelName))
   const lines = [
     silent.length === 0
       ? undefined
@@ -132,7 +138,7 @@ const notes = ({ agents, total }: ShownInsights): Html => {
     halfSilent.length === 0
       ? undefined
       : `Sessions of ${list(halfSilent)} have tokens of the output only: the cost is without their input.`,
-    unpriced && `${unpriced[0]!.toUpperCase()}${unpriced.slice(1)}: the cost is without those tokens.`,
+    unpriced && `${unpriced[0]!.toUpperCase()}${unpriced.slice(1)}: their tokens are in no cost.`,
   ]
   return markup`${lines.map((line) => (line === undefined ? none : markup`<p class="soft">${line}</p>\n`))}`
 }

@@ -93,6 +93,21 @@ test('who is no member sees nothing of a namespace, however they come', async ()
   assert.match((await open('member', `/@${team.slug}`)).body, `href="${url}"`)
 })
 
+test('a model whose price is not known is named, and what it cost is not shown as nothing', async () => {
+  const stranger = team.as('stranger', 'elsewhere')
+  await stranger.send('PUT', '/v1/traces/unpriced', { agentId: 'codex', title: 'unpriced' })
+  const usage = { inputTokens: 1_000 }
+  const messages = [
+    { externalId: 'm', role: 'assistant', timestamp: Date.now(), model: 'a-model-of-mine', usage, parts: [] },
+  ]
+  await stranger.send('POST', '/v1/traces/unpriced/messages/batch', { messages })
+  const { slug } = (await stranger.send<{ namespaces: { slug: string }[] }>('GET', '/v1/namespaces')).namespaces[0]!
+  const { body } = await stranger.open(`/@${slug}/-/insights`)
+  assert.match(body, 'No price is known for a-model-of-mine: their tokens are in no cost.')
+  assert.match(body, '<dt>Cost</dt><dd>–')
+  assert.not.match(body, '$')
+})
+
 test('a missing namespace answers 404', async () => {
   for (const path of ['/@no-such-place/-/insights', '/@not%20a%20slug/-/insights'])
     assert.is((await open('member', path)).statusCode, 404)

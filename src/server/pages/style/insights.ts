@@ -215,6 +215,9 @@ export const insights = css`
   }
   @layer print {
     @media print {
+      .periods {
+        display: none;
+      }
       .chart,
       .sums tr {
         break-inside: avoid;

@@ -3,8 +3,9 @@ import type { ReadTables } from '../../tables/main.ts'
 import { DOLLAR, eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { type PriceClass, priceClassesIn, pricesOf } from './price-classes.ts'
+import { type PriceClass, type Priced, priceClasses, pricedIn, pricesOf } from './price-classes.ts'
 import {
   type Asked,
   type Authors,
@@ -111,7 +112,12 @@ const sumsStatement = `
     select case grouping(agent, project, author) when 3 then 'agent' when 5 then 'project' else 'author' end,
       coalesce(agent, project, author), count(*)
     from of_trace group by grouping sets ((agent), (project), (author))
+    union all
+    select 'unknown', '', count(*) from of_present where class is null having count(*) > 0
   ) n`
+
+/** Stands for sums at a price that the statement was not told of. */
+const UNKNOWN = 'traces-unknown'
 
 type By = 'day' | 'agent' | 'project' | 'author' | 'trace'
 
@@ -230,21 +236,48 @@ const addedUp = ({ models, classes, rows }: Read) => {
   }
 }
 
+/** The models and prices that a namespace was found to have, whatever the period: so many namespaces are remembered. */
+const MOST_REMEMBERED = 500
+/** With more of them than this, a namespace has only those remembered that were found last. */
+const MOST_PRICED = 10_000
+const memories = new WeakMap<object, BoundedMap<string, readonly Priced[]>>()
+
+const memoryOf = (reads: InsightsReads): BoundedMap<string, readonly Priced[]> => {
+  let memory = memories.get(reads)
+  if (!memory) memories.set(reads, (memory = new BoundedMap(MOST_REMEMBERED)))
+  return memory
+}
+
+/** Those of both, each once. */
+const together = (some: readonly Priced[], others: readonly Priced[]): Priced[] => [
+  ...new Map([...some, ...others].map((one) => [`${one.prices}/${one.model}`, one])).values(),
+]
+
+/**
+ * The sums need to know which prices there are. To look these up takes a third as long as the sums do, so they are remembered, and looked up again only
+ * if the sums have found another one.
+ */
 const readSums = async (reads: InsightsReads, models: KnownModels, asked: Asked, { seesAll, userId }: Authors) => {
   const { namespaceId, period, days } = asked
-  const { classes, values } = await priceClassesIn(reads, models, namespaceId, period)
-  const shown = shownModels(classes)
-  const rows = await reads.rows<(GroupRow | TracesRow) & Row>('insights-sums', sumsStatement, [
-    namespaceId,
-    period.from,
-    period.to,
-    int8s(days),
-    ...values,
-    seesAll,
-    userId,
-    int4s(classes.map((one) => shown.indexOf(one.shown))),
-  ])
-  return addedUp({ models, classes, rows })
+  const memory = memoryOf(reads)
+  const read = async (priced: readonly Priced[]) => {
+    const { classes, values } = priceClasses(models, priced)
+    const shown = shownModels(classes)
+    const rows = await reads.rows<(GroupRow | TracesRow) & Row>('insights-sums', sumsStatement, [
+      ...[namespaceId, period.from, period.to, int8s(days), ...values, seesAll, userId],
+      int4s(classes.map((one) => shown.indexOf(one.shown))),
+    ])
+    return { models, classes, rows }
+  }
+  const lookUp = async () => {
+    const priced = await pricedIn(reads, namespaceId, period)
+    const all = together(memory.get(namespaceId) ?? [], priced)
+    memory.set(namespaceId, all.length > MOST_PRICED ? priced : all)
+    return read(priced)
+  }
+  const remembered = memory.get(namespaceId)
+  const found = remembered && (await read(remembered))
+  return addedUp(found && !found.rows.some(({ by }) => by === UNKNOWN) ? found : await lookUp())
 }
 
 const readHours = async (reads: InsightsReads, { namespaceId, period }: Asked, offsets: readonly Offset[]) => {

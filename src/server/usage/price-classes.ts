@@ -38,26 +38,29 @@ const perMillion = (price: Price | undefined, isLong: boolean): number[] => {
   )
 }
 
-/**
- * The models and prices of the messages of a namespace in a period: few, though every change of the registry is a position. `values` are parameters
- * for SQL: an object with the index of the class, from 1 on, of each position and spelling (`position/spelling`); then for each column of
- * `tokenColumns` what a million tokens of each class cost, and behind that of a message with a long context.
- */
-export const priceClassesIn = async (
+/** The model of messages, as a JSON literal or empty, and the position of their prices. */
+export type Priced = { readonly model: string; readonly prices: bigint }
+
+/** The models and prices of the messages of a namespace in a period. */
+export const pricedIn = (
   reads: Pick<Reads<ReadTables>, 'rows'>,
-  models: KnownModels,
   namespaceId: string,
-  period: Period,
-): Promise<{ readonly classes: readonly PriceClass[]; readonly values: readonly unknown[] }> => {
-  const rows = await reads.rows<{ model: string; prices: bigint } & Row>('usage-prices', statement, [
-    namespaceId,
-    period.from,
-    period.to,
-  ])
+  { from, to }: Period,
+): Promise<Priced[]> => reads.rows<Priced & Row>('usage-prices', statement, [namespaceId, from, to])
+
+/**
+ * Puts together what has one price: every change of the registry is a position, but few change a price. `values` are parameters for SQL: an
+ * object with the index of the class, from 1 on, of each position and spelling (`position/spelling`); then for each column of `tokenColumns` what
+ * a million tokens of each class cost, and behind that of a message with a long context.
+ */
+export const priceClasses = (
+  models: KnownModels,
+  priced: readonly Priced[],
+): { readonly classes: readonly PriceClass[]; readonly values: readonly unknown[] } => {
   const byPrice = new Map<string, Map<Price | undefined, number>>()
   const classes: PriceClass[] = []
   const weights: number[][] = []
-  const indexes = rows.map(({ model, prices }): [string, number] => {
+  const indexes = priced.map(({ model, prices }): [string, number] => {
     const shown = model === '' ? '' : shownModel(models, model)
     const price = model === '' || prices < 0n ? undefined : models.priceAt(JSON.parse(model) as string, prices)
     const ofModel = byPrice.get(shown) ?? new Map<Price | undefined, number>()

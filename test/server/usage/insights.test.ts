@@ -148,6 +148,19 @@ test('the hours of the week are those of the zone, also after its clocks were ch
   assert.equal(await hoursIn('Europe/Berlin'), inBerlin.sort(byHour))
 })
 
+test('prices and models that come later count at once', async () => {
+  const byModel = async () => sorted((await insightsFor(ada, true)).models)
+  await byModel()
+  await price(3)
+  await record(ada, 'later', gpt, [
+    { hour: 7, usage: { inputTokens: 1_000_000 } },
+    { hour: 8, usage: { inputTokens: 1 }, model: 'a-new-model' },
+  ])
+  const rows = sorted(await rowsOf(ada, 'model'))
+  assert.equal(await byModel(), rows)
+  assert.ok(rows.some(({ key }) => key === 'a-new-model'))
+})
+
 test('nothing is there before there are messages', async () => {
   const { id } = await ada.newTeam('nothing-here')
   const asked = { namespaceId: id, period, days: daysOf(period, 'UTC').map(({ from }) => from) }

@@ -48,7 +48,7 @@ const record = async (
   const moved = messages.map((one) => ({
     ...one,
     timestamp: (one['timestamp'] as number) + shift,
-    ...(one.role === 'assistant' && usage ? { usage } : {}),
+    usage: one.role === 'assistant' ? usage : undefined,
   }))
   const values = { title, agentId, visibility: 'private', ...(projectName && { projectName }), ...(model && { model }) }
   return seedSession(world().app, moved, values, by)

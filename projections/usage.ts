@@ -8,15 +8,15 @@ import {
 import { int4s, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
+  USAGE_KEY,
+  USAGE_TOOLS_KEY,
   answerOf,
   copiedAnswersTable,
   counts,
   eachSum,
   slotOf,
   usageIn,
-  usageKey,
   usageTable,
-  usageToolsKey,
   usageToolsTable,
 } from '../src/tables/usage.ts'
 
@@ -60,7 +60,7 @@ const addUsage = (sign: '' | '-') => `
   select m.trace_id, t.namespace_id, used.slot, used.model, used.prices, used.kinds, ${sign}count(*)::int4,
     ${eachSum((name) => `${sign}sum(used.${name})`)}
   from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')} group by 1, 2, 3, 4, 5, 6
-  on conflict (${usageKey}) do update set messages = usage.messages + excluded.messages,
+  on conflict (${USAGE_KEY}) do update set messages = usage.messages + excluded.messages,
     ${eachSum((name) => `${name} = usage.${name} + excluded.${name}`)}`
 
 const addTools = (sign: '' | '-') => `
@@ -68,7 +68,7 @@ const addTools = (sign: '' | '-') => `
   select m.trace_id, t.namespace_id, ${slotOf('m')}, called.tool, ${sign}count(distinct m.ordinal)::int4
   from ${messagesWithKeys} cross join lateral (select e::text as tool from json_array_elements(m.tools) e) called
   where ${counts('m')} group by 1, 2, 3, 4
-  on conflict (${usageToolsKey}) do update set messages = usage_tools.messages + excluded.messages`
+  on conflict (${USAGE_TOOLS_KEY}) do update set messages = usage_tools.messages + excluded.messages`
 
 const count = (sign: '' | '-', keys: readonly Key[], write: WriteStatement) => {
   const name = sign === '' ? 'add' : 'subtract'
@@ -239,10 +239,8 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
   name: 'usage',
   tables: `${usageTable.create}
     alter table usage alter model set statistics 0;
-    create unique index usage_key on usage (${usageKey});
     ${usageToolsTable.create}
     alter table usage_tools alter tool set statistics 0;
-    create unique index usage_tools_key on usage_tools (${usageToolsKey});
     ${copiedAnswersTable.create}
     alter table copied_answers alter model set statistics 0;
     alter table copied_answers alter tools set statistics 0;

@@ -45,3 +45,6 @@ export const clockText = (seconds: number): string => {
 /** A timeout in words, such as `10 seconds` or `2 minutes`. */
 export const timeoutText = (ms: number): string =>
   ms >= 120_000 && ms % 60_000 === 0 ? `${ms / 60_000} minutes` : `${Math.ceil(ms / 1_000)} seconds`
+
+/** The time zone of this machine, by its IANA name. */
+export const localTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,7 +1,7 @@
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { type Column, printTable } from '../cli/table.ts'
-import { shortTime } from '../cli/time-text.ts'
+import { localTimeZone, shortTime } from '../cli/time-text.ts'
 import {
   NO_USAGE_OF,
   type TokenCounts,
@@ -157,7 +157,7 @@ export const usage = async (access: Access, options: Options): Promise<number> =
   if (since >= until) throw new UsageError('--since must be before --until.')
   const opened = await openNamespace(access)
   const { slug, client } = opened
-  const period = { from: since, to: until, tz: Intl.DateTimeFormat().resolvedOptions().timeZone }
+  const period = { from: since, to: until, tz: localTimeZone() }
   const read = (key: By): Promise<UsageRow[]> =>
     client.usage(slug, { ...period, by: key }).catch((error: unknown) => {
       if (hasStatus(error, 400)) throw new UsageError(error.message, { cause: error })

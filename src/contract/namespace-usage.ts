@@ -80,11 +80,12 @@ export const namespaceUsage = {
     path: { slug: Slug },
     query: {
       by: By.optional(),
-      from: aTime('The beginning, extended to a whole quarter of an hour. Default: 30 days before `to`').optional(),
-      to: aTime(
-        'The end, which is not part of it, extended to a whole quarter of an hour. Default: now',
-        [],
-      ).optional(),
+      from: aTime('The beginning, extended to a whole quarter of an hour. Default: 30 days before `to`', [
+        '2026-01-01T00:00:00Z',
+      ]).optional(),
+      to: aTime('The end, which is not part of it, extended to a whole quarter of an hour. Default: now', [
+        '2026-02-01T00:00:00Z',
+      ]).optional(),
       tz: TimeZone.optional(),
     },
     answer: data(NamespaceUsage),

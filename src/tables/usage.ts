@@ -44,6 +44,13 @@ export const kindBits = {
 /** Above so many tokens of input some models have other prices. */
 export const LONG_CONTEXT = 200_000
 
+/** SQL for a hash of a text: texts of clients may be too long for an index. */
+const hashOf = (text: string) => `hashtextextended(${text}, 0)`
+
+/** The columns by which sums are told apart. */
+export const USAGE_KEY = 'trace_id, slot, model_hash, prices, kinds'
+export const USAGE_TOOLS_KEY = 'trace_id, slot, tool_hash'
+
 const key = { trace_id: 'uuid not null', namespace_id: 'uuid not null', slot: 'int8 not null' } as const
 
 /** What messages have in common that are added up together, and the sums. */
@@ -65,15 +72,25 @@ const added = {
  */
 export const usageTable = tableOf(
   'usage',
-  { ...key, messages: 'int4 not null', ...added },
-  { storage: `fillfactor = 70, ${rewritten}` },
+  {
+    ...key,
+    messages: 'int4 not null',
+    ...added,
+    model_hash: `int8 not null generated always as (${hashOf('model')}) stored`,
+  },
+  { constraint: `primary key (${USAGE_KEY})`, storage: `fillfactor = 70, ${rewritten}` },
 )
 
 /** How many messages of a trace that count have called a tool in a quarter of an hour; `tool` is a JSON literal. */
 export const usageToolsTable = tableOf(
   'usage_tools',
-  { ...key, tool: 'text collate "C" not null', messages: 'int4 not null' },
-  { storage: `fillfactor = 70, ${rewritten}` },
+  {
+    ...key,
+    tool: 'text collate "C" not null',
+    messages: 'int4 not null',
+    tool_hash: `int8 not null generated always as (${hashOf('tool')}) stored`,
+  },
+  { constraint: `primary key (${USAGE_TOOLS_KEY})`, storage: `fillfactor = 70, ${rewritten}` },
 )
 
 /**
@@ -85,13 +102,6 @@ export const copiedAnswersTable = tableOf(
   { ...key, answer: 'int8 not null', created_at: 'int8 not null', tools: 'json not null', ...added },
   { constraint: 'primary key (namespace_id, answer, trace_id)', storage: erasedFrom },
 )
-
-/** Texts of clients may be too long for an index, so it has a hash of them. */
-const hashOf = (text: string) => `hashtextextended(${text}, 0)`
-
-/** SQL for the keys by which sums are told apart, as in their unique indexes. */
-export const usageKey = `trace_id, slot, ${hashOf('model')}, prices, kinds`
-export const usageToolsKey = `trace_id, slot, ${hashOf('tool')}`
 
 /** SQL for the hash by which an answer of a provider is known in a namespace; null without a `responseId`. */
 export const answerOf = (namespaceId: string, usage: string): string =>

@@ -19,18 +19,17 @@ export type SumRow = { day: number; key: string; traces: bigint; messages: bigin
 export const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
 
 /**
- * SQL for copied answers of a period that count for another trace, with their traces `t`: of one answer of an agent, all but that which came first. The
- * agent is that which a trace has now.
+ * SQL for copied answers of a period that count for another trace: of one answer of an agent, all but that which came first. The agent is that which a
+ * trace has now.
  */
 export const copies = `(
-  select * from (
-    select c.*, row_number() over (
-      partition by t.agent_id::text, c.answer order by c.created_at, t.created_at, c.trace_id
-    ) as place
-    from (select distinct answer from copied_answers where namespace_id = $1 and ${inPeriod('slot')}) found
-    cross join lateral (select * from copied_answers r where r.namespace_id = $1 and r.answer = found.answer) c
-    join traces t on t.id = c.trace_id
-  ) ranked where place > 1 and ${inPeriod('slot')}
+  select c.* from copied_answers c cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t
+  where c.namespace_id = $1 and ${inPeriod('c.slot')} and exists (
+    select from copied_answers o cross join lateral (select * from traces r where r.id = o.trace_id limit 1) of_other
+    where o.namespace_id = $1 and o.answer = c.answer and o.created_at <= c.created_at
+      and of_other.agent_id::text = t.agent_id::text
+      and (o.created_at, of_other.created_at, o.trace_id) < (c.created_at, t.created_at, c.trace_id)
+  )
 )`
 
 /** SQL for the traces `t` of messages `c`. */
@@ -48,12 +47,14 @@ export const keys = {
   day: [`''`, tracesWithModel],
   agent: ['t.agent_id::text', traces],
   project: [`coalesce(t.project_name::text, '')`, traces],
-  model: [
-    `coalesce((select k.shown from unnest($5::text[], $6::text[]) k (spelling, shown) where k.spelling = ${modelOf}), '')`,
-    traces,
-  ],
+  model: [modelOf, traces],
   author: [`case when $5::bool or t.created_by = $6::uuid then to_json(t.created_by)::text else '' end`, traces],
 } as const satisfies Partial<Record<UsageKey, readonly [string, string]>>
+
+/** SQL for the model as traces show it; the parameters are all spellings of models, and how traces show each. */
+const SHOWN_MODEL = `(
+  select k.shown from unnest($5::text[], $6::text[]) k (spelling, shown) where k.spelling = ${modelOf}
+)`
 
 /** One more row than an answer may have. */
 const LIMIT = MOST_ROWS + 1
@@ -62,8 +63,7 @@ const LIMIT = MOST_ROWS + 1
 export const DAY = 'width_bucket(c.slot, $4::int8[])'
 
 /** SQL for what counts, by day and key, in rows for each trace; of an answer that counts for another trace there is a row that subtracts it. */
-const counted = (by: keyof typeof keys) => {
-  const [key, itsTraces] = keys[by]
+const counted = ([key, itsTraces]: (typeof keys)[keyof typeof keys] | readonly [typeof SHOWN_MODEL, typeof traces]) => {
   const columns = `c.trace_id, ${DAY} as day, ${key} as key, ${modelOf} as model, c.prices, c.kinds`
   return `
   select ${columns}, c.messages, ${eachSum((name) => `c.${name}`)}
@@ -73,14 +73,14 @@ const counted = (by: keyof typeof keys) => {
 }
 
 // Two groupings of one scan: the sums, and the traces, because several groups of a key may be of one trace.
-const sumStatement = (by: keyof typeof keys): string => `
+const sumStatement = (key: Parameters<typeof counted>[0]): string => `
   select g.day, g.key, count(*) filter (where g.is_trace) as traces,
     (sum(g.messages) filter (where not g.is_trace))::int8 as messages,
     ${groupsOf('g', 'not g.is_trace and g.kinds <> 0')} as groups
   from (
     select day, key, model, prices, kinds, grouping(trace_id) = 0 as is_trace, sum(messages) as messages,
       ${eachSum((name) => `sum(${name}) as ${name}`)}
-    from (${counted(by)}) counted
+    from (${counted(key)}) counted
     group by grouping sets ((day, key, model, prices, kinds), (day, key, trace_id))
   ) g where g.messages > 0 group by 1, 2 limit ${LIMIT}`
 
@@ -96,22 +96,30 @@ const toolStatement = `
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups
   from of_traces where messages > 0 group by 1, 2 limit ${LIMIT}`
 
-const modelsStatement = `
-  select distinct ${modelOf} as model from usage c ${traces} where c.namespace_id = $1 and ${inPeriod('c.slot')}`
-
 type UsageReads = Pick<Reads<ReadTables>, 'rows'>
-
-/** The models that the messages of a namespace have had in a period, as they were spelled, as JSON literals. */
-const spellingsIn = async (reads: UsageReads, { namespaceId, period }: Asked): Promise<string[]> => {
-  const values = [namespaceId, period.from, period.to]
-  const rows = await reads.rows<{ model: string } & Row>('usage-models', modelsStatement, values)
-  return rows.map(({ model }) => model).filter((model) => model !== '')
-}
 
 /** The model of a JSON literal as traces show it, as a JSON literal. */
 export const shownModel = (models: KnownModels, literal: string): string => {
   const spelling = JSON.parse(literal) as string
   return JSON.stringify(models.find(spelling)?.model ?? spelling)
+}
+
+/**
+ * The same by the models that traces show: rows of several spellings of one model are one. SQL adds those up, because a trace may have messages of
+ * several of them; mostly there is one spelling.
+ */
+const byShownModel = async (
+  reads: UsageReads,
+  models: KnownModels,
+  values: readonly unknown[],
+  bySpelling: readonly SumRow[],
+): Promise<SumRow[]> => {
+  const spellings = [...new Set(bySpelling.map(({ key }) => key))]
+  const shown = new Map(spellings.map((key) => [key, key === '' ? '' : shownModel(models, key)]))
+  if (new Set(shown.values()).size === spellings.length)
+    return bySpelling.map((row) => ({ ...row, key: shown.get(row.key)! }))
+  const given = [...values, texts(spellings), texts([...shown.values()])]
+  return reads.rows<SumRow & Row>('usage-by-shown-model', sumStatement([SHOWN_MODEL, traces]), given)
 }
 
 /** What the messages of a namespace have used and cost, by a key; at most one row more than an answer may have, in no order. */
@@ -123,12 +131,9 @@ export const usageRows = async (
   { userId, seesAll }: Authors,
 ): Promise<SumRow[]> => {
   const { namespaceId, period, days } = asked
-  const values: unknown[] = [namespaceId, period.from, period.to, int8s(days)]
+  const values = [namespaceId, period.from, period.to, int8s(days)]
   if (by === 'tool') return reads.rows<SumRow & Row>('usage-by-tool', toolStatement, values)
-  if (by === 'author') values.push(seesAll, userId)
-  if (by === 'model') {
-    const spellings = await spellingsIn(reads, asked)
-    values.push(texts(spellings), texts(spellings.map((literal) => shownModel(models, literal))))
-  }
-  return reads.rows<SumRow & Row>(`usage-by-${by}`, sumStatement(by), values)
+  const given = by === 'author' ? [...values, seesAll, userId] : values
+  const rows = await reads.rows<SumRow & Row>(`usage-by-${by}`, sumStatement(keys[by]), given)
+  return by === 'model' ? byShownModel(reads, models, values, rows) : rows
 }

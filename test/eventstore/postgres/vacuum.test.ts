@@ -42,6 +42,10 @@ test('are vacuumed long before a fifth of their rows are dead', async () => {
     'rm_test.counts': 21_000,
     'rm_test.checkpoint': 1_000,
     'rm_test.sizes': 21_000,
+    'rm_test.usage': 21_000,
+    'rm_test.usage_tools': 21_000,
+    'rm_test.copied_answers': 15_000,
+    'pg_toast.copied_answers long values': 15_000,
     'tracebook.tree': 200,
     'rm_test.shape_states': 21_000,
   })

@@ -52,10 +52,10 @@ export const barsByDay = ({ title, values, isWhole, text, dayText }: Bars): Html
 `
 }
 
-/** A bar beside words, as long as a part of its place; `kind` is its class. */
-export const shareBar = (share: number, kind = 'm1'): Html =>
+/** A bar beside words, as long as a part of its place. */
+export const shareBar = (share: number): Html =>
   markup`<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><path class="h0" d="M0 0h100v8H0z"/>${
-    share > 0 ? markup`<path class="${kind}" d="M0 0h${round(Math.max(0.5, 100 * share))}v8H0z"/>` : none
+    share > 0 ? markup`<path class="m1" d="M0 0h${round(Math.max(0.5, 100 * share))}v8H0z"/>` : none
   }</svg>`
 
 const LEVELS = 4

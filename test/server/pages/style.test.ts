@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { style } from '../../../src/server/pages/style/sheet.ts'
@@ -23,6 +24,11 @@ test('no rule styles a pseudo-element of every element, except for the selection
     selectors.filter((one) => /^::(?:before|after|highlight|selection)/.test(one)),
     ['::selection'],
   )
+})
+
+test('the style sheet has at most 12 kB as it is sent', () => {
+  const kilobytes = gzipSync(style).length / 1_000
+  assert.ok(kilobytes > 5 && kilobytes <= 12, `${kilobytes} kB`)
 })
 
 test.run()

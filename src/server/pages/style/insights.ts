@@ -109,9 +109,6 @@ export const insights = css`
     .h3 {
       fill: light-dark(#6379dd, #6478cc);
     }
-    .hx {
-      fill: var(--bad);
-    }
     .heat {
       display: block;
       max-inline-size: 100%;

@@ -8,5 +8,7 @@ import { scripts } from './scripts.ts'
 import { search } from './search.ts'
 import { shell } from './shell.ts'
 
-/** The style sheet of the pages: that of transcripts, which declares the layers, and what only pages have. */
-export const style: string = `${transcriptStyle}${markup`${[shell, lists, changes, forms, search, insights, scripts]}`.source}`
+const rules = markup`${[shell, lists, changes, forms, search, insights, scripts]}`.source
+
+/** The style sheet of the pages, without indents: that of transcripts, which declares the layers, and what only pages have. */
+export const style: string = `${transcriptStyle}${rules}`.replaceAll(/\n +/g, '\n')

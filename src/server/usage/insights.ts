@@ -6,17 +6,7 @@ import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type PriceClass, type Priced, priceClasses, pricedIn, pricesOf } from './price-classes.ts'
-import {
-  type Asked,
-  type Authors,
-  DAY,
-  copies,
-  inPeriod,
-  keys,
-  modelOf,
-  traces as itsTraces,
-  usageRows,
-} from './queries.ts'
+import { type Asked, type Authors, DAY, counted, keys, modelOf, traces as itsTraces, usageRows } from './queries.ts'
 import { type UsageGroup, usageOf } from './sums.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
@@ -68,19 +58,12 @@ const [SEES_ALL, USER, MODELS] = [0, 1, 2].map((i) => `$${FIRST_WEIGHT + columns
 
 const author = `case when ${SEES_ALL}::bool or t.created_by = ${USER}::uuid then t.created_by::text else '' end`
 
-/** SQL for what counts, in rows for each trace, as in `queries.ts`. */
-const rows = `
-  select u.trace_id, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
-  from usage u where u.namespace_id = $1 and ${inPeriod('u.slot')}
-  union all
-  select m.trace_id, m.slot, m.model, m.prices, m.kinds, -1, ${eachSum((name) => `-m.${name}`)} from ${copies} m`
-
 /** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
 const sumsStatement = `
   with of_traces as materialized (
     select c.trace_id, ${DAY} as day, c.model, ${pricesOf} as prices, c.kinds, sum(c.messages)::float8 as messages,
       ${eachSum((name) => `sum(c.${name}) as ${name}`)}
-    from (${rows}) c group by 1, 2, 3, 4, 5
+    from (${counted}) c group by 1, 2, 3, 4, 5
   ), of_present as materialized (
     select c.*, ${keys.agent[0]} collate "C" as agent, ${keys.project[0]} collate "C" as project, ${author} collate "C" as author,
       ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
@@ -130,7 +113,7 @@ type TracesRow = { by: `traces-${string}`; key: string; traces: bigint }
 /** SQL for the messages of each hour of the week, and the traces that have messages in the most quarters of an hour. */
 const hoursStatement = `
   with of_traces as (
-    select c.trace_id, c.slot, sum(c.messages)::float8 as messages from (${rows}) c group by 1, 2
+    select c.trace_id, c.slot, sum(c.messages)::float8 as messages from (${counted}) c group by 1, 2
   ), of_hours as materialized (
     select c.trace_id,
       ((c.slot + ($5::int8[])[width_bucket(c.slot, $4::int8[])] + 3 * 96) / 4 % ${HOURS_OF_WEEK})::int4 as hour,

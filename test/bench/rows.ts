@@ -17,6 +17,7 @@ import { timeTravel } from './time-travel.ts'
 import { timelineLag } from './timeline-lag.ts'
 import { webDeepLink, webScroll } from './web-long.ts'
 import { webPage } from './web-page.ts'
+import { usage } from './usage.ts'
 import { bareBatches } from './yardsticks.ts'
 
 /**
@@ -60,6 +61,7 @@ export const rows: readonly Measure[] = [
   { name: 'timeline-lag', unit: '', measure: timelineLag },
   { name: 'search-index', unit: '', measure: searchIndex },
   { name: 'search-query', unit: '', measure: searchQuery },
+  { name: 'usage', unit: '', measure: usage },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },

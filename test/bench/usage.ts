@@ -1,0 +1,78 @@
+import { gzipSync } from 'node:zlib'
+import { mainGroup } from '../../projections/index.ts'
+import { schemaOf } from '../../src/eventstore/engine/group.ts'
+import { QUARTER_MS } from '../../src/tables/usage.ts'
+import { onServer } from '../support/database.ts'
+import { type Named, type Setting, atMost, percentile } from './measure.ts'
+import type { World } from './world.ts'
+
+/** A year of 1 million messages: sessions of three quarters of an hour, each with 34 messages, half of which have used something. */
+const SESSIONS = 10_000
+const YEAR = 365 * 96
+
+type Owner = { readonly namespaceId: string; readonly userId: string }
+
+/**
+ * Writes the rows that such a year has in the read models, which the requests read; its million events would take minutes. Every tenth session repeats ten
+ * answers of another one.
+ */
+const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Promise<void> => {
+  const first = Math.floor(Date.now() / QUARTER_MS) - YEAR
+  const id = (n: string) => `md5('usage ' || ${n})::uuid`
+  const sums = 'input, output, cache_read, cache_write, reasoning, cost'
+  await onServer(
+    databaseUrl,
+    `set search_path = ${schemaOf(mainGroup)};
+    insert into traces (id, namespace_id, external_id, key, created_by, created_at, visibility, agent_id, project_name, model,
+        bytes, updated_at, incarnation, revision, at)
+      select ${id('i')}, '${namespaceId}', 'u' || i, ${id('i')}, '${userId}', i, 'private', to_json('agent-' || i % 4),
+        to_json('project-' || i % 30), to_json('model-' || i % 6), 0, 0, 0, 0, 0
+      from generate_series(1, ${SESSIONS}) i;
+    insert into usage (trace_id, namespace_id, slot, messages, model, prices, kinds, ${sums})
+      select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, 17,
+        case when used then '"model-' || i % 6 || '"' else '' end, case when used then i / 30 else 0 end, case when used then 15 else 0 end,
+        used::int4 * 1000, used::int4 * 500, used::int4 * 100000, used::int4 * 3000, 0, 0
+      from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, (values (true), (false)) k (used);
+    insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
+      select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, to_json('tool-' || tool), 3
+      from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, generate_series(1, 5) tool;
+    insert into copied_answers (namespace_id, answer, trace_id, created_at, slot, tools, model, prices, kinds, ${sums})
+      select '${namespaceId}', i * 10 + nth, ${id('i + copy')}, i + copy, ${first} + (i * ${YEAR} / ${SESSIONS}), '[]',
+        '"model-1"', i / 30, 15, 1000, 500, 100000, 3000, 0, 0
+      from generate_series(10, ${SESSIONS - 1}, 10) i, generate_series(0, 9) nth, (values (0), (1)) c (copy);
+    analyze traces; analyze usage; analyze usage_tools; analyze copied_answers`,
+  )
+}
+
+const WAYS = ['day', 'agent', 'model', 'project', 'tool', 'day,model']
+
+/** How long one client waits for each of these, in turns, in milliseconds. */
+const timesOf = async ({ world, ms }: Setting, paths: readonly string[], authorization: string) => {
+  const [until, times]: [number, number[]] = [performance.now() + ms, []]
+  for (let i = 0; performance.now() < until || i < 2 * paths.length; i++) {
+    const started = performance.now()
+    const { status, text } = await world.call('GET', paths[i % paths.length]!, authorization)
+    if (status !== 200) throw new Error(`usage: ${status} ${text}`)
+    if (i >= paths.length) times.push(performance.now() - started)
+  }
+  return times
+}
+
+/** What a namespace has used and cost in a year of a million messages, and the page of insights into it. */
+export const usage = async (setting: Setting): Promise<readonly Named[]> => {
+  const { world } = setting
+  const owner = await world.signIn('usage')
+  await fill(world, owner)
+  const { authorization, slug } = owner
+  const from = Date.now() - 365 * 86_400_000
+  const paths = WAYS.map((by) => `/v1/namespaces/${slug}/usage?by=${by}&from=${from}`)
+  const page = `/@${slug}/-/insights?days=365`
+  const times = await timesOf(setting, paths, authorization)
+  const pages = await timesOf(setting, [page], authorization)
+  const { text } = await world.call('GET', page, authorization)
+  return [
+    atMost('usage of a year, p95', 'ms', percentile(times, 0.95), 100),
+    atMost('insights into a year, p95', 'ms', percentile(pages, 0.95), 200),
+    atMost('insights into a year', 'kB gz', gzipSync(text).length / 1_000, 60),
+  ]
+}

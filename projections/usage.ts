@@ -98,19 +98,28 @@ const copyOf = (m: string) =>
     .concat(copied.map((name) => (name === 'tools' ? `${m}.tools` : `used.${name}`)))
     .join(', ')
 
-/** Lists the answers of messages that another trace of their namespace has as well: first that of the other trace. */
+/**
+ * Lists the answers of messages that another trace of their namespace has as well. An answer that is not listed may have several new ones, so
+ * all its other messages are; of one that is listed, they are there already.
+ */
 const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
   const values = arraysOf(keys)
   write(
     'usage-copies',
     `insert into copied_answers (${copyColumns})
-     select ${copyOf('other')} from ${messagesWithKeys}
+     select ${copyOf('other')} from (
+       select distinct on (m.answer) m.answer, m.trace_id, t.namespace_id from ${messagesWithKeys}
+       where m.answer is not null and not exists (
+         select from copied_answers c where c.namespace_id = t.namespace_id and c.answer = m.answer
+       )
+       order by m.answer, m.trace_id
+     ) t
      cross join lateral (
-       select r.* from messages r join traces o on o.id = r.trace_id and o.incarnation = r.incarnation
-       where r.answer = m.answer and r.trace_id <> m.trace_id limit 1
+       select r.* from messages r where r.answer = t.answer and r.trace_id <> t.trace_id
+         and (select o.incarnation from traces o where o.id = r.trace_id limit 1) = r.incarnation offset 0
      ) other
      ${usageIn('other')}
-     where m.answer is not null order by 1, 2, 3 on conflict do nothing`,
+     order by 1, 2, 3 on conflict do nothing`,
     values,
   )
   write(

@@ -120,6 +120,26 @@ test('adds up what counts, for any batches of events, whatever happens to the tr
   await fc.assert(property, { numRuns: 60 })
 })
 
+test('lists an answer for all traces that have it, also if two more come at once', async () => {
+  const step = { does: 'add', message: 0, model: undefined, quarter: undefined, tools: [] } as const
+  for (const order of [
+    [0, 1, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+  ]) {
+    // prettier-ignore
+    const { events: written, held } = history(
+      order.map((trace) => ({ ...step, trace, usage: { inputTokens: 1, responseId: 'r' } })),
+    )
+    const [created, added, ...others] = decodedEvents(written)
+    const model = await models.model()
+    await model.apply([created!, added!])
+    await model.apply(others)
+    assert.equal(await shown(model), expected(held))
+    await model.close()
+  }
+})
+
 /** The events that an erasure leaves: none before a deletion or an erased past, which themselves go with the next one. */
 const afterErasure = (events: readonly DecodedEvent[]): DecodedEvent[] => {
   const begins = new Map<string, bigint>()

@@ -15,7 +15,7 @@ const MOST_MS = 8.64e15
  */
 export const DOLLAR = 1e12
 /** Larger costs count as this one. */
-const MOST_DOLLARS = 1e200
+export const MOST_DOLLARS = 1e200
 
 /** The tokens of a `Usage`, with the column for the sum of each. */
 export const tokenColumns = {

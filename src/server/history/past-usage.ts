@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/usage.ts'
-import { DOLLAR, LONG_CONTEXT, kindBits, tokenColumns } from '../../tables/usage.ts'
+import { DOLLAR, LONG_CONTEXT, MOST_DOLLARS, kindBits, tokenColumns } from '../../tables/usage.ts'
 import type { UsageGroup } from '../usage/sums.ts'
 
 /** The shape of a session, and what its messages had used in groups (`../usage/sums.ts`), as JSON texts. */
@@ -31,7 +31,7 @@ const groupOf = (usage: Usage, { model, position }: PastUse): UsageGroup => {
     cacheRead!,
     cacheWrite!,
     reasoning!,
-    Math.round((usage.costUsd ?? 0) * DOLLAR),
+    Math.round(Math.min(usage.costUsd ?? 0, MOST_DOLLARS) * DOLLAR),
   ] as const
   return [model ?? null, String(position), kindsOf(usage), ...counts]
 }

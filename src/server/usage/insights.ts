@@ -170,7 +170,9 @@ type Read = {
   readonly rows: readonly (GroupRow | TracesRow)[]
 }
 
-const shownModels = (classes: readonly PriceClass[]) => [...new Set(classes.map((one) => one.shown))]
+/** The models of classes, as traces show them, each with its index. */
+const shownModels = (classes: readonly PriceClass[]): ReadonlyMap<string, number> =>
+  new Map([...new Set(classes.map((one) => one.shown))].map((shown, i) => [shown, i]))
 
 /** The sums under each key, with the numbers of traces. */
 const addedUp = ({ models, classes, rows }: Read) => {
@@ -187,13 +189,17 @@ const addedUp = ({ models, classes, rows }: Read) => {
     const group = groupOf(row, priceClass)
     all[row.by].add(row.key, row.messages, group)
     if (row.by !== 'agent') continue
-    model.add(String(shown.indexOf(priceClass.shown)), row.messages, group)
+    model.add(priceClass.shown, row.messages, group)
     total.add('', row.messages, group)
   }
   const sumsOf = (by: string, { byKey }: ReturnType<typeof newGroups>): [key: string, sums: Sums][] =>
     [...byKey].map(([key, { messages, groups }]) => [
       key,
-      { traces: traces.get(`traces-${by}/${key}`) ?? 0, messages, ...usageOf(groups, null, models) },
+      {
+        traces: traces.get(`traces-${by}/${by === 'model' ? shown.get(key) : key}`) ?? 0,
+        messages,
+        ...usageOf(groups, null, models),
+      },
     ])
   const keyed = (by: 'agent' | 'project') =>
     sumsOf(by, all[by])
@@ -207,7 +213,7 @@ const addedUp = ({ models, classes, rows }: Read) => {
     agents,
     projects: keyed('project'),
     models: sumsOf('model', model)
-      .map(([i, one]) => ({ ...one, key: keyOf(shown[Number(i)]!) }))
+      .map(([literal, one]) => ({ ...one, key: keyOf(literal) }))
       .sort(byCost),
     authors: sumsOf('author', all.author)
       .map(([id, one]) => ({ ...one, key: id === '' ? undefined : id }))
@@ -248,7 +254,7 @@ const readSums = async (reads: InsightsReads, models: KnownModels, asked: Asked,
     const shown = shownModels(classes)
     const rows = await reads.rows<(GroupRow | TracesRow) & Row>('insights-sums', sumsStatement, [
       ...[namespaceId, period.from, period.to, int8s(days), ...values, seesAll, userId],
-      int4s(classes.map((one) => shown.indexOf(one.shown))),
+      int4s(classes.map((one) => shown.get(one.shown)!)),
     ])
     return { models, classes, rows }
   }

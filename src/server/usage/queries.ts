@@ -2,7 +2,7 @@ import { MOST_ROWS, type UsageKey } from '../../contract/namespace-usage.ts'
 import type { ReadTables } from '../../tables/main.ts'
 import { eachSum } from '../../tables/usage.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
-import { int8s, texts } from '../../eventstore/postgres/arrays.ts'
+import { int8s } from '../../eventstore/postgres/arrays.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { groupsOf } from './sums.ts'
 import type { Period } from './days.ts'
@@ -51,10 +51,8 @@ export const keys = {
   author: [`case when $5::bool or t.created_by = $6::uuid then to_json(t.created_by)::text else '' end`, traces],
 } as const satisfies Partial<Record<UsageKey, readonly [string, string]>>
 
-/** SQL for the model as traces show it; the parameters are all spellings of models, and how traces show each. */
-const SHOWN_MODEL = `(
-  select k.shown from unnest($5::text[], $6::text[]) k (spelling, shown) where k.spelling = ${modelOf}
-)`
+/** SQL for the model as traces show it; the parameter is an object with how they show each spelling. */
+const SHOWN_MODEL = `coalesce($5::jsonb ->> ${modelOf}, ${modelOf})`
 
 type Key = (typeof keys)[keyof typeof keys] | readonly [typeof SHOWN_MODEL, typeof traces]
 
@@ -126,7 +124,7 @@ const byShownModel = async (
   const shown = new Map(spellings.map((key) => [key, key === '' ? '' : shownModel(models, key)]))
   if (new Set(shown.values()).size === spellings.length)
     return bySpelling.map((row) => ({ ...row, key: shown.get(row.key)! }))
-  const given = [...values, texts(spellings), texts([...shown.values()])]
+  const given = [...values, JSON.stringify(Object.fromEntries(shown))]
   return reads.rows<SumRow & Row>('usage-by-shown-model', sumStatement([SHOWN_MODEL, traces]), given)
 }
 

@@ -121,6 +121,23 @@ test('a zone decides which day a message is of; days that begin within a quarter
   assert.equal(await days('America/St_Johns'), [['2026-03-28', 1], ['2026-03-29', 110]]) // prettier-ignore
 })
 
+test('models have any names, and any costs are added up, also of a moment in the past', async () => {
+  const ada = await signIn(node)
+  const names = ['"quoted"', 'a\\u0000b', 'a\0b', '\ud800', '__proto__', '1', "'; --"]
+  const trace = await ada.newTrace(
+    { agentId: 'a' },
+    [...names, 'gpt-9', 'openai/gpt-9'].map((model, i) => answer(`${i}`, { inputTokens: 1 }, { model })),
+  )
+  assert.equal((await rowsOf(ada, ada.namespaceSlug, 'by=model')).map(({ key }) => key).sort(), names.toSorted())
+  const { revision } = await ada.send<{ revision: number }>('POST', `${trace.url}/messages/batch`, {
+    messages: [answer('much', { costUsd: 1e308 })],
+  })
+  const { usage, cost } = await shown(ada, trace.url)
+  await ada.say(trace.url, [answer('much', { costUsd: 1 })])
+  const past = await shown(ada, `${trace.url}?revision=${revision}`)
+  assert.equal([past.usage, past.cost], [usage, cost])
+})
+
 test('what is not valid is refused, with what would be', async () => {
   const ada = await signIn(node)
   const issue = async (query: string) => {

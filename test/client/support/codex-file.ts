@@ -52,17 +52,16 @@ export const reader = (folder: string) => {
   }
 }
 
-const stored = (input: number, output: number, written = 0): Fields => ({
+const stored = (input: number, output: number): Fields => ({
   input_tokens: input,
   cached_input_tokens: 4,
-  cache_write_input_tokens: written,
   output_tokens: output,
   reasoning_output_tokens: 1,
 })
 
 /** What one answer has used, as versions from 0.171 on write it. */
-export const usageRecord = (id: string, input: number, output: number, written?: number): string =>
-  line('token_usage_record', { response_id: id, usage: stored(input, output, written) })
+export const usageRecord = (id: string, input: number, output: number): string =>
+  line('token_usage_record', { response_id: id, usage: stored(input, output) })
 
 /** What the last answer, and all of them, have used, as all versions write it. */
 export const tokenCount = (input: number, output: number, total: number): string =>

@@ -82,13 +82,12 @@ export const ofCodex = (path: string): readonly Answer[] => {
     const last = payload.info?.last_token_usage
     if (now === before || !last) return []
     before = now
-    const { input_tokens: input, output_tokens: output, reasoning_output_tokens: thinking = 0 } = last
-    const { cached_input_tokens: read = 0, cache_write_input_tokens: written = 0 } = last
+    const { input_tokens: input, cached_input_tokens: cached = 0, output_tokens: output } = last
     return {
       at: Date.parse(timestamp),
       model: context.model,
       project: projectAt(context.cwd),
-      sums: [input - read - written, output, read, written, thinking],
+      sums: [input - cached, output, cached, 0, last.reasoning_output_tokens ?? 0],
     }
   })
 }

@@ -1,17 +1,15 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { SessionMessage } from '../agent.ts'
 import { type Json, objectOf } from '../support/json.ts'
-import { sumOf, uncached, usageOf } from '../support/usage.ts'
+import { uncached, usageOf } from '../support/usage.ts'
 import { isSummary } from './messages.ts'
 
 const usageFrom = (stored: Json, responseId: unknown): Usage | undefined => {
-  const { input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens, reasoning_output_tokens } = stored
+  const { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens } = stored
   return usageOf({
-    inputTokens: uncached(input_tokens, sumOf(cached_input_tokens, cache_write_input_tokens)),
+    inputTokens: uncached(input_tokens, cached_input_tokens),
     outputTokens: output_tokens,
     cacheReadTokens: cached_input_tokens,
-    // Zero where the provider does not tell cache writes from other input.
-    cacheWriteTokens: cache_write_input_tokens || undefined,
     reasoningTokens: reasoning_output_tokens,
     responseId,
   })

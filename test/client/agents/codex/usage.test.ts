@@ -46,23 +46,6 @@ test('a record is of the last message of its answer, and its input is without wh
   )
 })
 
-test('what was written to the cache is no input either', async () => {
-  const [, found] = await messages(
-    meta('s-1'),
-    prompt('go', { id: 'm-1' }),
-    answer('one', { id: 'm-2' }),
-    usageRecord('r-1', 10, 7, 5),
-  )
-  assert.equal(found?.usage, {
-    inputTokens: 1,
-    outputTokens: 7,
-    cacheReadTokens: 4,
-    cacheWriteTokens: 5,
-    reasoningTokens: 1,
-    responseId: 'r-1',
-  })
-})
-
 test('a count is of the answer before it, unless it repeats the totals, is zero, or records tell the same', async () => {
   assert.equal(
     await usages(

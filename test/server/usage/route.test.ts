@@ -128,7 +128,10 @@ test('models have any names, and any costs are added up, also of a moment in the
     { agentId: 'a' },
     [...names, 'gpt-9', 'openai/gpt-9'].map((model, i) => answer(`${i}`, { inputTokens: 1 }, { model })),
   )
-  assert.equal((await rowsOf(ada, ada.namespaceSlug, 'by=model')).map(({ key }) => key).sort(), names.toSorted())
+  assert.equal(
+    (await rowsOf(ada, ada.namespaceSlug, 'by=model')).map(({ key, messages }) => [key, messages]),
+    [...names, 'gpt-9'].sort().map((name) => [name, name === 'gpt-9' ? 2 : 1]),
+  )
   const { revision } = await ada.send<{ revision: number }>('POST', `${trace.url}/messages/batch`, {
     messages: [answer('much', { costUsd: 1e308 })],
   })

@@ -100,7 +100,7 @@ const copyOf = (m: string) =>
 
 /**
  * Lists the answers of messages that another trace of their namespace has as well. An answer that is not listed may have several new ones, so
- * all its other messages are; of one that is listed, they are there already.
+ * all its other messages are; of one that is listed, they are there already. Each answer is looked up: a join might read the whole list.
  */
 const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
   const values = arraysOf(keys)
@@ -109,9 +109,9 @@ const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
     `insert into copied_answers (${copyColumns})
      select ${copyOf('other')} from (
        select distinct on (m.answer) m.answer, m.trace_id, t.namespace_id from ${messagesWithKeys}
-       where m.answer is not null and not exists (
-         select from copied_answers c where c.namespace_id = t.namespace_id and c.answer = m.answer
-       )
+       where m.answer is not null and (
+         select true from copied_answers c where c.namespace_id = t.namespace_id and c.answer = m.answer limit 1
+       ) is null
        order by m.answer, m.trace_id
      ) t
      cross join lateral (
@@ -126,9 +126,9 @@ const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
     'usage-copies-own',
     `insert into copied_answers (${copyColumns})
      select ${copyOf('m')} from ${messagesWithKeys} ${usageIn('m')}
-     where m.answer is not null and exists (
-       select from copied_answers o
-       where o.namespace_id = t.namespace_id and o.answer = m.answer and o.trace_id <> m.trace_id
+     where m.answer is not null and (
+       select true from copied_answers o
+       where o.namespace_id = t.namespace_id and o.answer = m.answer and o.trace_id <> m.trace_id limit 1
      )
      order by 1, 2, 3
      on conflict (namespace_id, answer, trace_id) do update set

@@ -223,13 +223,17 @@ const pricesBefore = (position: string) => `
     (select p.position from price_changes p where p.position < ${position} order by p.position desc limit 1), 0
   ) end`
 
-/** SQL for the answer of a new message `u`, if it is the first of its trace that has it. */
+/**
+ * SQL for the answer of a new message `u`, if it is the first of its trace that has it. It is looked up: a join would read the answers of all messages
+ * for each until the table is analyzed.
+ */
 const firstAnswer = (namespaceId: string, traceId: string, incarnation: string) => `
   case when u.is_first then (
     select a.answer from (select ${answerOf(namespaceId, 'u.usage')} as answer offset 0) a
-    where not exists (
-      select from messages r where r.answer = a.answer and r.trace_id = ${traceId} and r.incarnation = ${incarnation}
-    )
+    where (
+      select true from messages r
+      where r.answer = a.answer and r.trace_id = ${traceId} and r.incarnation = ${incarnation} limit 1
+    ) is null
   ) end`
 
 /** The names of columns but for some of them. */

@@ -21,6 +21,21 @@ const createSchema = async (client: Client, group: Group, schema: string) => {
     commit;`)
 }
 
+/**
+ * SQL that analyzes the tables that have rows. Of a table that was empty when it was analyzed, PostgreSQL expects no rows: statements that are planned
+ * before it is analyzed again would read all of it for each row that they look up.
+ */
+const analyzeFilled = (schema: string) => `
+  do $$
+  declare filled regclass;
+  begin
+    for filled in
+      select oid from pg_class where relnamespace = '${schema}'::regnamespace and relkind = 'r' and pg_relation_size(oid) > 0
+    loop
+      execute format('analyze %s', filled);
+    end loop;
+  end $$`
+
 /** Creates the secondary indexes, and marks the schema as ready for queries. */
 export const finishSchema = async (client: Client, group: Group, schema = schemaOf(group)): Promise<void> => {
   const indexes = group.projections.map(({ indexes }) => indexes).join('\n')
@@ -31,7 +46,7 @@ export const finishSchema = async (client: Client, group: Group, schema = schema
     ${indexes}
     update checkpoint set ready = true;
     commit;`)
-  await client.query(`set search_path = ${schema}; analyze`).catch(() => {})
+  await client.query(`set search_path = ${schema}; ${analyzeFilled(schema)}`).catch(() => {})
 }
 
 const DROP_LOCK_MS = 500

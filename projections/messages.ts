@@ -342,6 +342,8 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
     alter table messages alter facts set storage external;
     alter table messages alter facts set statistics 0;
     create index messages_answers on messages (answer, trace_id, incarnation) where answer is not null;
+    create index messages_repeated on messages (trace_id, incarnation)
+      where answer is null and usage ->> 'responseId' is not null;
     ${messageBlocksTable.create}
     alter table message_blocks alter body set storage external;
     alter table message_blocks alter body set statistics 0;`,

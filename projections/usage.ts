@@ -5,7 +5,7 @@ import {
   type WriteStatement,
   projectionOf,
 } from '../src/eventstore/engine/projection.ts'
-import { int4s, uuids } from '../src/eventstore/postgres/arrays.ts'
+import { int4s, int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
   USAGE_KEY,
@@ -137,53 +137,93 @@ const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
   )
 }
 
-/** Removes the answers of traces from the list, and those that only one trace is left to have. */
+/** SQL that removes the answers that were `gone` from the list for other traces, too, where only one of these is left to have them. */
+const removeSingles = (isLeft: string) => `
+  delete from copied_answers c using (
+    select g.namespace_id, g.answer, min(left_over.trace_id::text)::uuid as trace_id
+    from (select distinct namespace_id, answer from gone) g cross join lateral (
+      select o.trace_id from copied_answers o
+      where o.namespace_id = g.namespace_id and o.answer = g.answer and ${isLeft} limit 2
+    ) left_over
+    group by 1, 2 having count(*) = 1
+  ) single
+  where c.namespace_id = single.namespace_id and c.answer = single.answer and c.trace_id = single.trace_id`
+
+/** Removes all answers of traces from the list. */
 const removeCopies = (ids: readonly string[], write: WriteStatement) =>
   write(
     'usage-copies-remove',
-    `with gone as (
-       delete from copied_answers where trace_id = any($1::uuid[]) returning namespace_id, answer
-     )
-     delete from copied_answers c using (
-       select g.namespace_id, g.answer, min(left_over.trace_id::text)::uuid as trace_id
-       from (select distinct namespace_id, answer from gone) g cross join lateral (
-         select o.trace_id from copied_answers o
-         where o.namespace_id = g.namespace_id and o.answer = g.answer and o.trace_id <> all($1::uuid[]) limit 2
-       ) left_over
-       group by 1, 2 having count(*) = 1
-     ) single
-     where c.namespace_id = single.namespace_id and c.answer = single.answer and c.trace_id = single.trace_id`,
+    `with gone as (delete from copied_answers where trace_id = any($1::uuid[]) returning namespace_id, answer)
+     ${removeSingles('o.trace_id <> all($1::uuid[])')}`,
     [uuids(ids)],
   )
 
-/**
- * Sets the answers of messages whose usage has changed. Returns the traces in which other messages may have to get or lose theirs: those are
- * counted anew.
- */
-const settleAnswers = async (keys: readonly Key[], read: ReadRows): Promise<string[]> => {
-  const rows = await read<{ trace_id: string }>(
+/** An answer that a trace does not have any more. */
+type Lost = { readonly traceId: string; readonly answer: bigint }
+
+/** Removes some answers of traces from the list. */
+const removeLost = (lost: readonly Lost[], write: WriteStatement) =>
+  write(
+    'usage-copies-lost',
+    `with found as materialized (
+       select f.ctid, f.namespace_id, f.answer, f.trace_id from unnest($1::uuid[], $2::int8[]) u (trace_id, answer)
+       cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
+       cross join lateral (
+         select r.ctid, r.* from copied_answers r
+         where r.namespace_id = t.namespace_id and r.answer = u.answer and r.trace_id = u.trace_id limit 1
+       ) f
+     ), gone as (
+       delete from copied_answers c using found where c.ctid = found.ctid returning c.namespace_id, c.answer
+     )
+     ${removeSingles('not exists (select from found f where f.answer = o.answer and f.trace_id = o.trace_id)')}`,
+    [uuids(lost.map(({ traceId }) => traceId)), int8s(lost.map(({ answer }) => answer))],
+  )
+
+type Settled = {
+  /** Traces in which other messages may have to get or lose their answers: they are to be counted anew. */
+  readonly unsettled: readonly string[]
+  readonly lost: readonly Lost[]
+}
+
+/** Sets the answers of messages whose usage has changed, unless other messages of the trace have or wait for one of the same. */
+const settleAnswers = async (keys: readonly Key[], read: ReadRows): Promise<Settled> => {
+  const rows = await read<{ trace_id: string; lost: bigint | string | null }>(
     'usage-settle',
-    `with changed as (
+    `with changed as materialized (
        select m.trace_id, m.incarnation, m.ordinal, m.answer as old, a.answer as new
        from ${messagesWithKeys} cross join lateral (select ${answerOf('t.namespace_id', 'm.usage')} as answer offset 0) a
        where m.answer is distinct from a.answer
      ), judged as materialized (
-       select c.*, count(*) over (partition by trace_id, new) as rivals, (
+       select c.*, (
          select min(r.ordinal) from messages r
          where r.answer = c.new and r.trace_id = c.trace_id and r.incarnation = c.incarnation
        ) as holder
        from changed c
-     ), unsettled as (
-       select distinct trace_id from judged where old is not null or rivals > 1 or holder > ordinal
+     ), unsettled as materialized (
+       select distinct j.trace_id from judged j
+       where j.holder > j.ordinal
+         or exists (
+           select from changed o where o.trace_id = j.trace_id and o.ordinal <> j.ordinal and (o.old = j.new or o.new = j.new)
+         )
+         or j.old is not null and exists (
+           select from messages r where r.trace_id = j.trace_id and r.incarnation = j.incarnation
+             and r.answer is null and r.usage ->> 'responseId' is not null
+             and not exists (select from changed o where o.trace_id = r.trace_id and o.ordinal = r.ordinal)
+         )
      ), settled as (
-       update messages m set answer = j.new from judged j
+       update messages m set answer = case when j.holder is null then j.new end from judged j
        where m.trace_id = j.trace_id and m.incarnation = j.incarnation and m.ordinal = j.ordinal
-         and j.holder is null and j.trace_id not in (select trace_id from unsettled)
+         and j.trace_id not in (select trace_id from unsettled)
      )
-     select trace_id from unsettled`,
+     select trace_id, null::int8 as lost from unsettled
+     union all
+     select trace_id, old from judged where old is not null and trace_id not in (select trace_id from unsettled)`,
     arraysOf(keys),
   )
-  return rows.map(({ trace_id }) => trace_id)
+  return {
+    unsettled: rows.flatMap(({ trace_id, lost }) => (lost === null ? [trace_id] : [])),
+    lost: rows.flatMap(({ trace_id, lost }) => (lost === null ? [] : [{ traceId: trace_id, answer: BigInt(lost) }])),
+  }
 }
 
 /** Sets the answers of all messages of traces, and removes the sums of these. Returns the messages, to be counted again. */
@@ -225,7 +265,9 @@ const addChanged = ({ added, updated }: Changes, anew: readonly Key[], write: Wr
 
 const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
   const { reused, restated } = changes
-  const unsettled = reused.size === 0 ? [] : await settleAnswers([...reused.values()], sender.read)
+  const { unsettled, lost } =
+    reused.size === 0 ? { unsettled: [], lost: [] } : await settleAnswers([...reused.values()], sender.read)
+  if (lost.length > 0) removeLost(lost, sender.write)
   const ids = [...new Set([...unsettled, ...restated])]
   addChanged(changes, ids.length === 0 ? [] : await beginAnew(ids, sender), sender.write)
 }

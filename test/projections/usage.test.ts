@@ -121,7 +121,7 @@ test('adds up what counts, for any batches of events, whatever happens to the tr
 })
 
 test('lists an answer for all traces that have it, also if two more come at once', async () => {
-  const step = { does: 'add', message: 0, model: undefined, quarter: undefined, tools: [] } as const
+  const step = { does: 'add' as const, message: 0, model: undefined, quarter: undefined, tools: [] }
   for (const order of [
     [0, 1, 2],
     [1, 2, 0],

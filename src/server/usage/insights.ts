@@ -227,7 +227,7 @@ const addedUp = ({ models, classes, rows }: Read) => {
 
 /** The models and prices that a namespace was found to have, whatever the period: so many namespaces are remembered. */
 const MOST_REMEMBERED = 500
-/** With more of them than this, a namespace has only those remembered that were found last. */
+/** With more of them than this, a namespace has only those remembered that were found last; with more in these, none. */
 const MOST_PRICED = 10_000
 const memories = new WeakMap<object, BoundedMap<string, readonly Priced[]>>()
 
@@ -261,7 +261,9 @@ const readSums = async (reads: InsightsReads, models: KnownModels, asked: Asked,
   const lookUp = async () => {
     const priced = await pricedIn(reads, namespaceId, period)
     const all = together(memory.get(namespaceId) ?? [], priced)
-    memory.set(namespaceId, all.length > MOST_PRICED ? priced : all)
+    const kept = all.length > MOST_PRICED ? priced : all
+    if (kept.length > MOST_PRICED) memory.delete(namespaceId)
+    else memory.set(namespaceId, kept)
     return read(priced)
   }
   const remembered = memory.get(namespaceId)

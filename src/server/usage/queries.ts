@@ -100,7 +100,7 @@ const toolStatement = `
     ) c group by 1, 2, 3
   )
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups
-  from of_traces where messages > 0 group by 1, 2 limit ${LIMIT}`
+  from of_traces where messages > 0 group by 1, 2 order by 4 desc limit ${LIMIT}`
 
 type UsageReads = Pick<Reads<ReadTables>, 'rows'>
 

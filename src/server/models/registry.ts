@@ -6,12 +6,15 @@ import type { Reads } from '../../eventstore/engine/reads.ts'
 import { newYielding } from '../../base/yielding.ts'
 import { changedModels } from './changed-models.ts'
 import type { ModelsEvent } from './events.ts'
-import { newLookup } from './lookup.ts'
+import { type ModelEntry, newLookup } from './lookup.ts'
 import { type PriceChange, type PriceHistory, type Prices, newPriceHistory } from './price-history.ts'
 import { priceChanges } from './queries.ts'
 
 /** A model of the registry that an agent has named: its normalized id and its name. */
 type ResolvedModel = { readonly model: string; readonly modelName: string }
+
+const resolved = (entry: ModelEntry | undefined): ResolvedModel | undefined =>
+  entry && { model: entry.normalizedId, modelName: entry.name }
 
 /** What the registry knows of models that are named as agents do. */
 export type KnownModels = {
@@ -38,6 +41,8 @@ export const newModelRegistry = (
   let loading: Promise<PriceHistory> | undefined
   /** Changes during a load, applied after it. The load may include them. */
   let changesWhileLoading: PriceChange[] = []
+  /** While nothing is loaded: the models of the read models. */
+  let behind: Promise<KnownModels> | undefined
   let epoch = 0
   let lookup: ReturnType<typeof newLookup> | undefined
   const cache = new BoundedMap<string, ResolvedModel | undefined>(MAX_CACHED)
@@ -48,18 +53,25 @@ export const newModelRegistry = (
     changed()
   }
 
+  /** What the read models have. */
+  const read = async (): Promise<PriceHistory> => {
+    const found = newPriceHistory()
+    const yielding = newYielding() // years of changes of prices take a second
+    for (const change of await priceChanges(reads)) {
+      await yielding()
+      found.apply(change)
+    }
+    return found
+  }
+
   const load = async (): Promise<PriceHistory> => {
     const epochBefore = epoch
     changesWhileLoading = []
     await caughtUp()
-    const loadedHistory = newPriceHistory()
-    const yielding = newYielding() // years of changes of prices take a second
-    for (const change of await priceChanges(reads)) {
-      await yielding()
-      loadedHistory.apply(change)
-    }
+    const loadedHistory = await read()
     for (const change of changesWhileLoading) loadedHistory.apply(change)
     if (epochBefore === epoch) history = loadedHistory
+    behind = undefined
     clearCache()
     return loadedHistory
   }
@@ -72,19 +84,33 @@ export const newModelRegistry = (
   /** Finds the model that an agent names so; undefined for an unknown model. Waits for the first load. @throws Unavailable */
   const resolve = async (spelling: string) => find(history ?? (await loaded()), spelling)
 
-  /** The models that are known now. Waits for the first load. @throws Unavailable */
+  const readBehind = async (): Promise<KnownModels> => {
+    const found = await read()
+    const find = newLookup(found.present())
+    return { find: (spelling) => resolved(find(spelling)), priceAt: found.at }
+  }
+
+  /**
+   * The models that are known now, for what is read from the read models: while these are too far behind for a load, those that they have.
+   * @throws Unavailable
+   */
   const known = async (): Promise<KnownModels> => {
-    const present = history ?? (await loaded())
-    return { find: (spelling) => find(present, spelling), priceAt: present.at }
+    const present = history
+    if (present) return { find: (spelling) => find(present, spelling), priceAt: present.at }
+    void loaded().catch(() => {}) // others log that the read models cannot be queried
+    behind ??= actAs(SERVICE, readBehind).catch((error: unknown) => {
+      behind = undefined
+      throw error
+    })
+    return behind
   }
 
   const find = (history: PriceHistory, spelling: string) => {
     if (cache.has(spelling)) return cache.get(spelling)
     lookup ??= newLookup(history.present())
-    const entry = lookup(spelling)
-    const resolved = entry && { model: entry.normalizedId, modelName: entry.name }
-    if (spelling.length <= MAX_CACHED_LENGTH) cache.set(spelling, resolved)
-    return resolved
+    const found = resolved(lookup(spelling))
+    if (spelling.length <= MAX_CACHED_LENGTH) cache.set(spelling, found)
+    return found
   }
 
   /** Applies the changes of an event. Called for every event before its write is answered. */
@@ -100,7 +126,7 @@ export const newModelRegistry = (
   /** Drops all models. Called when an event could not be read. */
   const clear = () => {
     epoch += 1
-    history = undefined
+    history = behind = undefined
     clearCache()
   }
 

@@ -12,7 +12,7 @@ import {
   tokensText,
   unpricedText,
 } from '../base/usage-text.ts'
-import type { UsageKey } from '../contract/namespace-usage.ts'
+import { MOST_DAYS, type UsageKey } from '../contract/namespace-usage.ts'
 import { hasStatus } from '../client/api/errors.ts'
 import type { UsageRow } from '../client/api/namespaces.ts'
 import { type Access, explainNamespaceRefusal, openNamespace } from './support/access.ts'
@@ -151,10 +151,14 @@ const printUsage = async (by: By, rows: readonly UsageRow[], read: (by: By) => P
   await printLines(notesOn(byModel, byAgent).map((text) => ({ text, style: 'dim' })))
 }
 
+const DAY_MS = 86_400_000
+
 /** Prints what the messages of a namespace have used and cost. */
 export const usage = async (access: Access, options: Options): Promise<number> => {
   const { by, until = Date.now(), since = defaultStart(until) } = options
   if (since >= until) throw new UsageError('--since must be before --until.')
+  if (until - since > MOST_DAYS * DAY_MS)
+    throw new UsageError(`--since must be at most ${MOST_DAYS} days before --until. Ask for the years one by one.`)
   const opened = await openNamespace(access)
   const { slug, client } = opened
   const period = { from: since, to: until, tz: localTimeZone() }

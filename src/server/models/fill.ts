@@ -19,6 +19,8 @@ type FillingOptions = {
   readonly transactor: Transactor<ProviderState, ModelsEvent>
   /** The ids of the providers that the registry has, according to the whole log. @throws Unavailable */
   readonly providerIds: () => Promise<readonly string[]>
+  /** Resolves once the read models show a position. @throws Unavailable */
+  readonly shown: (position: bigint) => Promise<void>
   readonly now: () => number
   readonly logger: Pick<MinimalLogger, 'info' | 'warn'>
   readonly signal: AbortSignal
@@ -70,14 +72,15 @@ const newRecord = (pool: pg.Pool, now: () => number) => ({
  * registry stays as it is, because that must not keep people from writing.
  */
 export const startFilling = (options: FillingOptions): Filling => {
-  const { pool, source, transactor, providerIds, now, logger, signal } = options
+  const { pool, source, transactor, providerIds, shown, now, logger, signal } = options
   const record = newRecord(pool, now)
   let isOver = false
 
   const add = async () => {
     const providers = await readFirst(source, signal)
     const decisions = [...providers].map(([id, provider]) => ({ id, decide: addProvider(provider) }))
-    const { added } = await changeProviders(transactor, decisions, signal)
+    const { added, position } = await changeProviders(transactor, decisions, signal)
+    await shown(position)
     logger.info({ providers: providers.size, models: countModels(providers), added }, 'the model registry is filled')
   }
 

@@ -77,8 +77,9 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { caches, transactors, visible, retentionWakeup } = memory
   installPermitGauges(metrics, permits)
   if (options.dataDir) installDiskGauge(metrics, options.dataDir)
+  const shown = (position: bigint) => groups.main.watermark.waitFor(position, REQUEST_WAIT_MS, false)
   const presentProviders = async () => {
-    await groups.main.watermark.waitFor(await log.head(), REQUEST_WAIT_MS, false)
+    await shown(await log.head())
     return providerIds(reads)
   }
   const fill = () =>
@@ -87,6 +88,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
       source: config.CATALOGUE_URL,
       transactor: transactors.providers,
       providerIds: presentProviders,
+      shown,
       now,
       logger,
       signal: closing.signal,

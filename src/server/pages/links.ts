@@ -24,6 +24,9 @@ export const beneathTrace = (slug: string, externalId: string, name: string): st
 export const messagePath = (slug: string, externalId: string, messageId: string): string =>
   beneathTrace(slug, externalId, `message/${toSegment(messageId)}`)
 
+/** The page of an invite. */
+export const invitePath = (code: string): string => `/invite/${encoded(code)}`
+
 /** The page for signing in, which leads back to this path. */
 export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { readTracePath, tracePath } from '../../../src/server/pages/links.ts'
+import { invitePath, readTracePath, tracePath } from '../../../src/server/pages/links.ts'
 import { hostileText } from '../../transcript/support/hostile.ts'
 
 const test = suite('pages: links')
@@ -22,6 +22,11 @@ test('a link to a trace leads to that trace, whatever its id is', () => {
       },
     ),
   )
+})
+
+test('a link to an invite is one segment below /invite, whatever its code is', () => {
+  assert.is(invitePath('a1B2c3D4e'), '/invite/a1B2c3D4e')
+  assert.is(invitePath('a/b?c'), '/invite/a%2Fb%3Fc')
 })
 
 test('no other address leads to a trace', () => {

@@ -18,6 +18,13 @@ type AdmitUser = (userId: string, context: Context) => Promise<void>
 
 const forbidden = (message: string) => new Rejected('forbidden', message)
 
+/** A new user may sign up only with an invite, and has given none: a page says so in other words than the API. */
+export class NeedsInvite extends Rejected {
+  constructor() {
+    super('forbidden', 'This service lets in only new users with an invite: give the code of one as inviteCode')
+  }
+}
+
 const verifiedEmailsOf = ({ profile: { email, emailVerified } }: NewIdentity): string[] =>
   email !== undefined && emailVerified ? [email] : []
 
@@ -40,10 +47,12 @@ export const newAdmission = (
   return async (userId, context) => {
     if (config.SIGN_UP === 'off') throw forbidden('This service lets in no new users: ask its operator')
     if (inviteCode !== undefined) return accept(inviteCode, userId, context)
-    if (config.SIGN_UP === 'invited')
-      throw forbidden('This service lets in only new users with an invite: give the code of one as inviteCode')
+    if (config.SIGN_UP === 'invited') throw new NeedsInvite()
   }
 }
+
+/** The names that a new user has chosen. */
+export type NamesOfNewUser = { readonly displayName?: string }
 
 /** The transactors of the streams that a sign-up writes. */
 type SignUpTransactors = Pick<SignInServices, 'namespaces' | 'users' | 'identities'>
@@ -56,12 +65,13 @@ const claimIndividualNamespace = async (
   { namespaces }: SignUpTransactors,
   identityId: string,
   createdBy: string,
+  { displayName }: NamesOfNewUser,
   context: Context,
 ) => {
   for (let attempt = 0; ; attempt++) {
     const slug = individualSlug(identityId, attempt)
     const id = namespaceId(slug)
-    const decide = claimNamespace({ slug, displayName: slug, type: 'individual', createdBy })
+    const decide = claimNamespace({ slug, displayName: displayName ?? slug, type: 'individual', createdBy })
     try {
       await namespaces.transact(id, { decide, answer: () => {} }, context)
       return { id, slug }
@@ -86,20 +96,21 @@ export const createIdentityOf = async (
 /**
  * Creates a namespace, a user and an identity. The identity comes last, so that the other two exist once it does. All ids are
  * derived from the identity's key, and a step that is done already does nothing: so the sign-up may be repeated from any point, and
- * two calls at the same time create one user. If `admitUser` throws, nothing is stored. The result is the user of the identity;
- * `active` is undefined if the identity has been created for another user in the meantime.
+ * two calls at the same time create one user. If `admitUser` throws, nothing is stored. The result is the user of the
+ * identity; `active` is undefined if the identity has been created for another user in the meantime.
  */
 export const signUp = async (
   transactors: SignUpTransactors,
   identity: NewIdentity,
   requestId: string | undefined,
   admitUser: AdmitUser = async () => {},
+  names: NamesOfNewUser = {},
 ): Promise<UserAndNamespace> => {
   const userId = userIdOf(identity.id)
   const context: Context = { actor: { userId }, requestId }
   await admitUser(userId, context)
-  const namespace = await claimIndividualNamespace(transactors, identity.id, userId, context)
-  await transactors.users.transact(userId, { decide: createUser(), answer: () => {} }, context)
+  const namespace = await claimIndividualNamespace(transactors, identity.id, userId, names, context)
+  await transactors.users.transact(userId, { decide: createUser(names.displayName), answer: () => {} }, context)
   const owner = await createIdentityOf(transactors, userId, identity, context)
   return { userId: owner, active: owner === userId ? { ...namespace, role: 'admin' } : undefined }
 }

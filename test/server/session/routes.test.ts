@@ -95,6 +95,14 @@ test('if the slug is taken, the next suffix is used', async () => {
   assert.is((await signUp(taken, identity, undefined)).active?.slug, `${namespaceSlug}-2`)
 })
 
+test('a new user and their namespace have the name that was chosen at the sign-up', async () => {
+  const key = sha256('named')
+  const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const
+  await signUp(service, identity, undefined, undefined, { displayName: 'Ada' })
+  const { user, namespace } = await current((await start('named')).token)
+  assert.equal([user.displayName, namespace?.displayName], ['Ada', 'Ada'])
+})
+
 test('an identity that now belongs to another user signs in as that user', async () => {
   const key = sha256('linked')
   const identity = { id: identityId('device', key), type: 'device', key, profile: {} } as const

@@ -95,10 +95,11 @@ export const startCopying = (): void => {
     event.preventDefault()
     void copyLink(undefined)
   })
-  for (const command of document.querySelectorAll<HTMLElement>('.cmd'))
-    command.append(
-      button('Copy command', 'copy', () => void copy(command.querySelector('code')!.textContent, 'Command')),
-    )
+  for (const line of document.querySelectorAll<HTMLElement>('.cmd')) {
+    const { copies = 'Command' } = line.dataset
+    const copyLine = () => void copy(line.querySelector('code')!.textContent, copies)
+    line.append(button(`Copy ${copies.toLowerCase()}`, 'copy', copyLine))
+  }
   const messages = document.getElementById('messages')
   if (messages) startRowButtons(messages)
 }

@@ -117,9 +117,10 @@ export const shell = css`
       flex: 1;
       min-inline-size: 0;
       font-size: inherit;
+      overflow-wrap: anywhere;
       user-select: all;
     }
-    .cmd > code::before {
+    .cmd:not([data-copies]) > code::before {
       content: '$ ';
       color: var(--faint);
     }

@@ -53,6 +53,33 @@ const named = { description: 'The name of the device', examples: ['my laptop'] }
 /** The name of a device in a body. */
 export const DeviceName = ShortText.meta(named)
 
+/** The name of a new user in a body. */
+export const NewDisplayName = ShortText.min(1).meta({
+  description: 'The name of a new user, as others see it; ignored for a user who exists',
+  examples: ['Ada'],
+})
+
+/** The slug of a new user's individual namespace in a body. */
+export const NewSlug = Key.meta({
+  description:
+    'The slug of the individual namespace of a new user; ignored for a user who exists. One that is taken, reserved or not valid is no ' +
+    'error: the namespace has a generated slug then, and the answer has `slugRefused`. Default: a generated one',
+  examples: [EXAMPLE_SLUG],
+})
+
+/** Why the namespace of a new user has not the slug that was asked for. */
+const SlugRefused = z
+  .object({
+    slug: text('The `slug` of the request', EXAMPLE_SLUG),
+    reason: z.enum(['taken', 'reserved', 'invalid']).meta({
+      description:
+        '`taken`: another namespace has it; `reserved`: no namespace can have it; `invalid`: it is not 1 to 64 letters and digits, with ' +
+        'single hyphens between them',
+    }),
+  })
+  .meta({ id: 'SlugRefused', description: 'Why the namespace of a new user has a generated slug' })
+export type SlugRefused = z.infer<typeof SlugRefused>
+
 /** The active namespace of a session; absent if the user is not a member of any. */
 const activeNamespace = {
   namespaceId: id('the active namespace of the session; absent if the user is not a member of any').optional(),
@@ -77,6 +104,7 @@ export const NewSession = z
     ...activeNamespace,
     deviceName,
     expiresAt,
+    slugRefused: SlugRefused.optional(),
   })
   .meta({ id: 'NewSession', description: 'A session that was just started' })
 export type NewSession = z.infer<typeof NewSession>
@@ -144,6 +172,8 @@ const SessionCreate = z
     namespaceId: WantedNamespace.optional(),
     inviteCode: InviteCode.optional(),
     joinCode: JoinCode.optional(),
+    displayName: NewDisplayName.optional(),
+    slug: NewSlug.optional(),
   })
   .meta({
     id: 'SessionCreate',
@@ -234,7 +264,8 @@ export const sessions = {
     summary: 'Start a session as a device',
     description:
       'The device signs in with its `deviceId`, which is its only secret. The first call with a `deviceId` creates a user, an ' +
-      'identity and a namespace; each later call starts another session of the same user. With a `joinCode` of ' +
+      'identity and a namespace, with the `displayName` and the `slug` that it asks for; each later call starts another session of the same ' +
+      'user, and ignores both. With a `joinCode` of ' +
       '`POST /v1/session/device`, a new device joins the user who made the code instead; it may repeat the call if the answer was ' +
       'lost. A session is valid for 90 days (default).',
     auth: 'none',

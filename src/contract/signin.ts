@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { reasonsOf } from './errors.ts'
-import { EXAMPLE_DEVICE_ID, text, time } from './fields.ts'
+import { EXAMPLE_DEVICE_ID, EXAMPLE_SLUG, text, time } from './fields.ts'
 import { type Api, data, form, json, other } from './route.ts'
 import {
   DeviceId,
   DeviceName,
   EXAMPLE_CODE,
   InviteCode,
+  NewDisplayName,
   NewSession,
+  NewSlug,
   WantedNamespace,
   tooManySignIns,
 } from './sessions.ts'
@@ -47,16 +49,21 @@ const AuthStarted = z
 
 const state = z.string().min(1).meta({ description: 'The `state` of `POST /v1/auth/start`' })
 
-const AuthComplete = z
-  .object({
-    state,
-    exchangeCode: z.string().min(1).meta({ description: 'The code that the page showed, or that `redirectTo` got' }),
-  })
-  .meta({
-    id: 'AuthComplete',
-    description: 'A sign-in, and its code',
-    examples: [{ state: 'the state of the start', exchangeCode: 'the code of the page' }],
-  })
+const codes = {
+  state,
+  exchangeCode: z.string().min(1).meta({ description: 'The code that the page showed, or that `redirectTo` got' }),
+}
+const exampleCodes = { state: 'the state of the start', exchangeCode: 'the code of the page' }
+
+const AuthCodes = z
+  .object(codes)
+  .meta({ id: 'AuthCodes', description: 'A sign-in, and its code', examples: [exampleCodes] })
+
+const AuthComplete = z.object({ ...codes, displayName: NewDisplayName.optional(), slug: NewSlug.optional() }).meta({
+  id: 'AuthComplete',
+  description: 'A sign-in, its code, and what a new user is called',
+  examples: [{ ...exampleCodes, slug: EXAMPLE_SLUG }],
+})
 
 /** The form of the confirmation page. */
 const AuthConfirm = z
@@ -95,6 +102,7 @@ export const SignInReview = z
     account: z
       .object({
         login: text('The name of the account', 'ada'),
+        name: text('The name of the person, which a new user has by default', 'Ada Lovelace').optional(),
         avatarUrl: text('The address of its picture').optional(),
       })
       .meta({ description: 'The account at the code host' }),
@@ -248,7 +256,7 @@ export const signIns = {
     description:
       'For programs that ask their user before they complete a sign-in. The call changes nothing and may be repeated; the code stays valid.',
     auth: 'none',
-    body: json(AuthComplete),
+    body: json(AuthCodes),
     answer: data(SignInReview),
     errors: {
       invalid_request: wrongCode,
@@ -262,7 +270,8 @@ export const signIns = {
     summary: 'Complete a sign-in with its code',
     description:
       'Starts a session of the user that the account belongs to. An account without a user joins the user of the device, or becomes a ' +
-      'new user together with the device. It works once.',
+      'new user together with the device, with the `displayName` (default: the name at the code host) and the `slug` that are asked for. ' +
+      'It works once.',
     auth: 'none',
     body: json(AuthComplete),
     answer: data(z.object({ session: NewSession })),

@@ -28,12 +28,12 @@ export const sessionRoutes = (app: FastifyInstance, service: SessionServices): v
     sessions,
     'POST /v1/session',
     async (request, reply) => {
-      const { deviceId, deviceName, namespaceId, inviteCode, joinCode } = request.body
+      const { deviceId, deviceName, namespaceId, inviteCode, joinCode, displayName, slug } = request.body
       assertDeviceId(deviceId, service.config)
       const key = sha256(deviceId)
       const credential = { type: 'device', key, profile: {} } as const
       const join = joinCode === undefined ? undefined : codeInRequest(service, request, joinCode)
-      const options = { namespaceId, deviceName, inviteCode, join, requestId: request.id }
+      const options = { namespaceId, deviceName, inviteCode, join, displayName, slug, requestId: request.id }
       const session = await signIn(service, { credential, ...options })
       reply.header('cache-control', 'no-store')
       return { session }

@@ -11,7 +11,7 @@ import { isStillAgreed, type Joining, resolveJoining } from './joining.ts'
 import { findIdentity, type IdentityLookup, type UserAndNamespace, userAndNamespace } from './queries.ts'
 import { assertUsable, claimCode, findCode, type CodeInRequest, keepIfMakerIsValid } from './redeem.ts'
 import type { SignInServices } from './services.ts'
-import { createIdentityOf, linkIdentity, newAdmission, signUp } from './sign-up.ts'
+import { createIdentityOf, linkIdentity, newAdmission, type NamesOfNewUser, type SignedUp, signUp } from './sign-up.ts'
 import { startSession } from './start-session.ts'
 
 type JoinRequest = {
@@ -79,7 +79,7 @@ export const assertDeviceId = (deviceId: string, network: NetworkSettings): void
     )
 }
 
-type SessionRequest = {
+type SessionRequest = NamesOfNewUser & {
   readonly credential: Credential
   /** The device whose user a new identity is linked to; without a device, the identity gets a user of its own. */
   readonly device?: Credential
@@ -111,10 +111,10 @@ const assertStillAgreed = (agreed: Joining, present: Joining) => {
   )
 }
 
-type IdentityAndUser = { readonly identityId: string; readonly user: UserAndNamespace }
+type IdentityAndUser = { readonly identityId: string; readonly user: SignedUp }
 
 const findOrSignUp = async (service: SignInServices, request: SessionRequest): Promise<IdentityAndUser> => {
-  const { credential, device, agreed, namespaceId, inviteCode, join, requestId } = request
+  const { credential, device, agreed, namespaceId, inviteCode, join, requestId, displayName, slug } = request
   const wanted = namespaceId !== undefined && isId(namespaceId) ? namespaceId : undefined
   const found = await findIdentity(service.reads, credential, wanted)
   if (join) {
@@ -131,9 +131,10 @@ const findOrSignUp = async (service: SignInServices, request: SessionRequest): P
   if (found.user) return { identityId, user: found.user }
   const identity = { ...credential, id: identityId }
   const admitUser = newAdmission(service, identity, inviteCode)
-  if (!owner) return { identityId, user: await signUp(service, identity, requestId, admitUser) }
+  const names = { displayName, slug }
+  if (!owner) return { identityId, user: await signUp(service, identity, requestId, admitUser, names) }
   const linkTo = { identity: { ...device!, id: owner.id }, user: owner.user }
-  return { identityId, user: await linkIdentity(service, identity, linkTo, requestId, admitUser) }
+  return { identityId, user: await linkIdentity(service, identity, linkTo, requestId, admitUser, names) }
 }
 
 /**
@@ -146,5 +147,7 @@ export const signIn = async (service: SignInServices, request: SessionRequest): 
   service.assertWritable()
   const { namespaceId, deviceName, requestId } = request
   const { identityId, user } = await findOrSignUp(service, request)
-  return startSession(service, { id: newId(), user, identityId, namespaceId, deviceName, requestId })
+  const { slugRefused } = user
+  const session = await startSession(service, { id: newId(), user, identityId, namespaceId, deviceName, requestId })
+  return slugRefused ? { ...session, slugRefused } : session
 }

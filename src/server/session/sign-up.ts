@@ -2,10 +2,12 @@ import { hash } from 'node:crypto'
 import type { Context } from '../../eventstore/engine/decide.ts'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import { namespaceId, userId as userIdOf } from '../../base/ids.ts'
+import type { SlugRefused } from '../../contract/sessions.ts'
 import { claimNamespace } from '../namespace/decide.ts'
 import { acceptInvite } from '../namespace/decide-invites.ts'
 import { inviteByCode } from '../namespace/invite-queries.ts'
-import { type Identity, type NewIdentity, createIdentity, createUser } from '../user/decide.ts'
+import { isReserved, normalizeSlug } from '../namespace/slug.ts'
+import { type Identity, type NewIdentity, type User, createIdentity, createUser } from '../user/decide.ts'
 import type { UserAndNamespace } from './queries.ts'
 import type { SignInServices } from './services.ts'
 
@@ -51,8 +53,14 @@ export const newAdmission = (
   }
 }
 
-/** The names that a new user has chosen. */
-export type NamesOfNewUser = { readonly displayName?: string }
+/** The names that a new user has chosen: that of the person, and the slug of the individual namespace. Only the call that creates the user heeds it. */
+export type NamesOfNewUser = { readonly displayName?: string | undefined; readonly slug?: string | undefined }
+
+/** A user who signs in. */
+export type SignedUp = UserAndNamespace & {
+  /** Why the new user has not got the slug that was asked for. */
+  readonly slugRefused?: SlugRefused
+}
 
 /** The transactors of the streams that a sign-up writes. */
 type SignUpTransactors = Pick<SignInServices, 'namespaces' | 'users' | 'identities'>
@@ -60,25 +68,57 @@ type SignUpTransactors = Pick<SignInServices, 'namespaces' | 'users' | 'identiti
 const individualSlug = (identityId: string, attempt: number) =>
   `user-${hash('sha256', identityId, 'hex').slice(0, 8)}${attempt === 0 ? '' : `-${attempt + 1}`}`
 
-/** Creates the individual namespace of a user, with a number after the slug if the slug is taken. */
-const claimIndividualNamespace = async (
+/** Creates a user, and returns the names that the first call of the sign-up asked for; a slug only if a namespace can have it. */
+const createUserWithNames = async (
+  { users }: SignUpTransactors,
+  userId: string,
+  names: NamesOfNewUser,
+  context: Context,
+): Promise<NamesOfNewUser> => {
+  const answer = (user: User): NamesOfNewUser =>
+    user.is === 'present' ? { displayName: user.displayName, slug: user.askedSlug } : names
+  return (await users.transact(userId, { decide: createUser(names.displayName, names.slug), answer }, context)).answer
+}
+
+type Owner = { readonly userId: string; readonly identityId: string; readonly names: NamesOfNewUser }
+
+/** Creates the individual namespace of a user; undefined if another one has this slug. */
+const claimSlug = async (
   { namespaces }: SignUpTransactors,
-  identityId: string,
-  createdBy: string,
-  { displayName }: NamesOfNewUser,
+  slug: string,
+  { userId: createdBy, names: { displayName = slug } }: Owner,
   context: Context,
 ) => {
-  for (let attempt = 0; ; attempt++) {
-    const slug = individualSlug(identityId, attempt)
-    const id = namespaceId(slug)
-    const decide = claimNamespace({ slug, displayName: displayName ?? slug, type: 'individual', createdBy })
-    try {
-      await namespaces.transact(id, { decide, answer: () => {} }, context)
-      return { id, slug }
-    } catch (error) {
-      if (!(error instanceof Rejected && error.code === 'slug_taken')) throw error
-    }
+  const id = namespaceId(slug)
+  const decide = claimNamespace({ slug, displayName, type: 'individual', createdBy })
+  try {
+    await namespaces.transact(id, { decide, answer: () => {} }, context)
+    return { id, slug }
+  } catch (error) {
+    if (error instanceof Rejected && error.code === 'slug_taken') return undefined
+    throw error
   }
+}
+
+/** Creates the individual namespace of a user with the slug that was asked for, or, if that is taken or none was, with a generated one. */
+const claimIndividualNamespace = async (transactors: SignUpTransactors, owner: Owner, context: Context) => {
+  const { slug } = owner.names
+  const wanted = slug === undefined ? undefined : await claimSlug(transactors, slug, owner, context)
+  if (wanted) return wanted
+  for (let attempt = 0; ; attempt++) {
+    const generated = await claimSlug(transactors, individualSlug(owner.identityId, attempt), owner, context)
+    if (generated) return generated
+  }
+}
+
+type Reason = SlugRefused['reason']
+
+/** The slug that a new user asks for, if a namespace can have it, and otherwise why not. */
+const readSlug = (text: string | undefined): { readonly slug?: string; readonly reason?: Reason } => {
+  if (text === undefined) return {}
+  const slug = normalizeSlug(text)
+  if (slug === undefined) return { reason: 'invalid' }
+  return isReserved(slug) ? { reason: 'reserved' } : { slug }
 }
 
 /** Creates an identity of a user. The result is the id of its user, which is another one if the identity exists already. */
@@ -94,25 +134,31 @@ export const createIdentityOf = async (
 }
 
 /**
- * Creates a namespace, a user and an identity. The identity comes last, so that the other two exist once it does. All ids are
- * derived from the identity's key, and a step that is done already does nothing: so the sign-up may be repeated from any point, and
- * two calls at the same time create one user. If `admitUser` throws, nothing is stored. The result is the user of the
- * identity; `active` is undefined if the identity has been created for another user in the meantime.
+ * Creates a user, a namespace and an identity. The identity comes last, so that the other two exist once it does. The ids of user and identity
+ * are derived from the identity's key, that of the namespace from its slug, which the user's stream holds if the first call asked for
+ * one. A step that is done already does nothing: so the sign-up may be repeated from any point, and two calls at the same time create one user
+ * with one namespace, whatever slugs they ask for. If `admitUser` throws, nothing is stored. The result is the user of the identity;
+ * `active` is undefined if the identity has been created for another user in the meantime.
  */
 export const signUp = async (
   transactors: SignUpTransactors,
   identity: NewIdentity,
   requestId: string | undefined,
   admitUser: AdmitUser = async () => {},
-  names: NamesOfNewUser = {},
-): Promise<UserAndNamespace> => {
+  { displayName, slug: text }: NamesOfNewUser = {},
+): Promise<SignedUp> => {
   const userId = userIdOf(identity.id)
   const context: Context = { actor: { userId }, requestId }
   await admitUser(userId, context)
-  const namespace = await claimIndividualNamespace(transactors, identity.id, userId, names, context)
-  await transactors.users.transact(userId, { decide: createUser(names.displayName), answer: () => {} }, context)
+  const { slug, reason } = readSlug(text)
+  const names = await createUserWithNames(transactors, userId, { displayName, slug }, context)
+  const namespace = await claimIndividualNamespace(transactors, { userId, identityId: identity.id, names }, context)
   const owner = await createIdentityOf(transactors, userId, identity, context)
-  return { userId: owner, active: owner === userId ? { ...namespace, role: 'admin' } : undefined }
+  if (owner !== userId) return { userId: owner, active: undefined }
+  const signedUp: SignedUp = { userId, active: { ...namespace, role: 'admin' } }
+  const refused: Reason | undefined = slug === undefined || slug === namespace.slug ? reason : 'taken'
+  // A repetition that asks for another slug than the first call is not heeded.
+  return refused && names.slug === slug ? { ...signedUp, slugRefused: { slug: text!, reason: refused } } : signedUp
 }
 
 /**
@@ -125,8 +171,11 @@ export const linkIdentity = async (
   device: { readonly identity: NewIdentity; readonly user: UserAndNamespace | undefined },
   requestId: string | undefined,
   admitUser: AdmitUser,
-): Promise<UserAndNamespace> => {
-  const { userId, active } = device.user ?? (await signUp(transactors, device.identity, requestId, admitUser))
+  names: NamesOfNewUser,
+): Promise<SignedUp> => {
+  const { userId, active, slugRefused }: SignedUp =
+    device.user ?? (await signUp(transactors, device.identity, requestId, admitUser, names))
   const owner = await createIdentityOf(transactors, userId, identity, { actor: { userId }, requestId })
-  return { userId: owner, active: owner === userId ? active : undefined }
+  if (owner !== userId) return { userId: owner, active: undefined }
+  return { userId, active, ...(slugRefused ? { slugRefused } : {}) }
 }

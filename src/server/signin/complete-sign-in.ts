@@ -2,6 +2,7 @@ import { afterStored } from '../../eventstore/engine/rejected.ts'
 import { type Joining, resolveJoining } from '../session/joining.ts'
 import { findIdentity } from '../session/queries.ts'
 import { signIn } from '../session/sign-in.ts'
+import type { NamesOfNewUser } from '../session/sign-up.ts'
 import type { NewSession } from '../../contract/sessions.ts'
 import type { SignInReview } from '../../contract/signin.ts'
 import type { Credential } from '../user/decide.ts'
@@ -23,9 +24,10 @@ export const reviewSignIn = async (
   const started = deviceCredential(signIn)
   const [found, device] = await Promise.all([findIdentity(reads, credential), started && findIdentity(reads, started)])
   const joining = resolveJoining(found.user, device?.user)
-  const { providerData } = credential.profile
+  const { providerData = { login: '' } } = credential.profile
+  const name = credential.displayName === providerData.login ? undefined : credential.displayName
   const common = {
-    account: providerData ?? { login: '' },
+    account: { ...providerData, ...(name === undefined ? {} : { name }) },
     ...(signIn.deviceName === undefined ? {} : { deviceName: signIn.deviceName }),
     joining: joining.is,
   }
@@ -47,7 +49,9 @@ export const completeSignIn = async (
     signIn: request,
     credential,
     agreed,
-  }: { readonly signIn: SignInRequest; readonly credential: Credential; readonly agreed?: Joining },
+    displayName = credential.displayName,
+    slug,
+  }: NamesOfNewUser & { readonly signIn: SignInRequest; readonly credential: Credential; readonly agreed?: Joining },
   requestId: string,
 ): Promise<NewSession> => {
   const { deviceName, namespaceId, inviteCode } = request
@@ -59,6 +63,8 @@ export const completeSignIn = async (
     namespaceId,
     deviceName,
     inviteCode,
+    displayName,
+    slug,
     requestId,
   })
   const context = { actor: { userId: session.userId, sessionId: session.id }, requestId }

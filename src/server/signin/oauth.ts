@@ -8,6 +8,7 @@ const User = z.object({
   id: z.union([z.int(), z.string().min(1)]),
   login: z.string().optional().catch(undefined),
   username: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
   avatar_url: z.string().optional().catch(undefined),
   email: z.string().optional().catch(undefined),
 })
@@ -54,7 +55,8 @@ export const oauthProtocol = (settings: CodehostSettings, endpoints: OAuthEndpoi
     const user = User.parse(await get(endpoints.userUrl, token))
     const [id, host] = [String(user.id), new URL(endpoints.authorizeUrl).origin]
     const login = user.login ?? user.username ?? id
-    return toCredential({ host, id, login, avatarUrl: user.avatar_url, ...(await emailOf(user, token)) })
+    const { name, avatar_url: avatarUrl } = user
+    return toCredential({ host, id, login, name, avatarUrl, ...(await emailOf(user, token)) })
   }
 
   // The `iss` of a code host with plain OAuth 2 is not configured, so it cannot be checked.

@@ -55,8 +55,8 @@ export const openIdProtocol = (
       : {}
     const merged = Claims.parse({ ...claims, ...userInfo })
     const login = merged.preferred_username ?? merged.nickname ?? merged.name ?? merged.email ?? merged.sub
-    const { sub: id, picture: avatarUrl, email, email_verified: emailVerified } = merged
-    return toCredential({ host: config.serverMetadata().issuer, id, login, avatarUrl, email, emailVerified })
+    const { sub: id, name, picture: avatarUrl, email, email_verified: emailVerified } = merged
+    return toCredential({ host: config.serverMetadata().issuer, id, login, name, avatarUrl, email, emailVerified })
   }
 
   return {

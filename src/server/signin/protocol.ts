@@ -1,5 +1,6 @@
 import * as client from 'openid-client'
 import { sha256 } from '../../base/ids.ts'
+import { SHORT_TEXT, isLongerThan } from '../../base/texts.ts'
 import type { Credential } from '../user/decide.ts'
 
 export const TIMEOUT_SECONDS = 10
@@ -23,6 +24,8 @@ type CodehostAccount = {
   readonly host: string
   readonly id: string
   readonly login: string
+  /** The name of the person. */
+  readonly name?: string | undefined
   readonly avatarUrl?: string | undefined
   readonly email?: string | undefined
   readonly emailVerified: boolean
@@ -30,15 +33,25 @@ type CodehostAccount = {
 
 const isHttpsUrl = (text: string | undefined): text is string => URL.parse(text ?? '')?.protocol === 'https:'
 
+/** The name that others may see: an e-mail address is none, nor is the id of an account. */
+const displayNameOf = ({ id, login, name, email }: CodehostAccount): Pick<Credential, 'displayName'> => {
+  const names = [name, login].map((text) => text?.trim() ?? '')
+  const isName = (text: string) => text !== '' && text !== id && text !== email && !text.includes('@')
+  const displayName = names.find((text) => isName(text) && !isLongerThan(text, SHORT_TEXT))
+  return displayName === undefined ? {} : { displayName }
+}
+
 /**
  * The credential of an account. Without a verified address `emailVerified` is set to false, so that a sign-in also updates an identity whose
  * address was verified before.
  */
-export const toCredential = ({ host, id, login, avatarUrl, email, emailVerified }: CodehostAccount): Credential => {
+export const toCredential = (account: CodehostAccount): Credential => {
+  const { host, id, login, avatarUrl, email, emailVerified } = account
   const key = sha256(`${host}\0${id}`)
   return {
     type: 'codehost',
     key,
+    ...displayNameOf(account),
     profile: {
       providerData: { login, ...(isHttpsUrl(avatarUrl) ? { avatarUrl } : {}) },
       ...(email === undefined ? {} : { email }),

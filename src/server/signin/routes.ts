@@ -194,9 +194,10 @@ const completeRoute = (app: FastifyInstance, service: CodehostServices) => {
     'POST /v1/auth/complete',
     async (request, reply) => {
       service.assertWritable()
-      const confirmed = await service.handshakes.complete(request.body)
+      const { displayName, slug, ...codes } = request.body
+      const confirmed = await service.handshakes.complete(codes)
       if (!confirmed) throw unknownCode(request)
-      const session = await completeSignIn(service, confirmed, request.id)
+      const session = await completeSignIn(service, { ...confirmed, displayName, slug }, request.id)
       reply.header('cache-control', 'no-store')
       return { session }
     },

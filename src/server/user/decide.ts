@@ -9,6 +9,8 @@ const STATE_BYTES = 600
 type PresentUser = {
   readonly is: 'present'
   readonly displayName: string | undefined
+  /** The slug that the sign-up asked for. The user's individual namespace has it, unless it was taken. */
+  readonly askedSlug: string | undefined
   /** The ids of the identities that the user has removed. */
   readonly removed: Set<string>
 }
@@ -17,11 +19,13 @@ export type User = { readonly is: 'absent' } | PresentUser
 
 const evolveUser = (user: User, event: UserEvent): User => {
   switch (event.type) {
-    case 'UserCreated':
-    case 'UserRenamed': {
-      const removed = user.is === 'present' ? user.removed : new Set<string>()
-      return { is: 'present', displayName: event.data.displayName, removed }
+    case 'UserCreated': {
+      const { displayName, slug: askedSlug } = event.data
+      return { is: 'present', displayName, askedSlug, removed: new Set() }
     }
+    case 'UserRenamed':
+      if (user.is === 'absent') throw new Error('the user does not exist')
+      return { ...user, displayName: event.data.displayName }
     case 'IdentityRemoved':
       if (user.is === 'absent') throw new Error('the user does not exist')
       user.removed.add(event.data.identityId)
@@ -37,15 +41,19 @@ export const users: StreamKind<User, UserEvent> = {
   evolve: evolveUser,
   draft: (user) => (user.is === 'absent' ? user : { ...user, removed: new Set(user.removed) }),
   sizeOf: (user) =>
-    STATE_BYTES + (user.is === 'present' ? textBytes([user.displayName, ...user.removed]) + 40 * user.removed.size : 0),
+    STATE_BYTES +
+    (user.is === 'present'
+      ? textBytes([user.displayName, user.askedSlug, ...user.removed]) + 40 * user.removed.size
+      : 0),
 }
 
 /** Creates the user of a new identity. Does nothing if the user exists. */
 export const createUser =
-  (displayName?: string): Decision<User, UserEvent> =>
+  (displayName?: string, slug?: string): Decision<User, UserEvent> =>
   (user) => {
     if (user.is === 'present') return []
-    return [{ type: 'UserCreated', data: displayName === undefined ? {} : { displayName } }]
+    const named = displayName === undefined ? {} : { displayName }
+    return [{ type: 'UserCreated', data: { ...named, ...(slug === undefined ? {} : { slug }) } }]
   }
 
 /** Sets the display name. @throws Rejected not_found for a user that does not exist */
@@ -103,6 +111,8 @@ export type Credential = {
   readonly type: IdentityType
   readonly key: string
   readonly profile: Profile
+  /** The name of the person, if the code host says it: that of a new user who asks for none. */
+  readonly displayName?: string
 }
 
 /** A credential with the id of the identity that is created for it. */

@@ -11,7 +11,8 @@ export type ProviderData = z.infer<typeof ProviderData>
  * same time are decided one after the other, and one identity stays.
  */
 export const UserEvent = z.discriminatedUnion('type', [
-  event('UserCreated', { displayName: z.string().optional() }),
+  // `slug` is what the first call of the sign-up asked for: so the repetitions of a sign-up claim the same namespace.
+  event('UserCreated', { displayName: z.string().optional(), slug: z.string().optional() }),
   event('UserRenamed', { displayName: z.string() }),
   event('IdentityRemoved', { identityId: z.string() }),
 ])

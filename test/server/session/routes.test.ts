@@ -42,6 +42,17 @@ test('a known device needs one append', async () => {
   assert.equal(await since(before), ['SessionCreated'])
 })
 
+test('a new user takes the name of the first call, which later calls do not change', async () => {
+  const body = { deviceId: 'names its user', displayName: 'Ada' }
+  const first = await call('POST', '/v1/session', { body })
+  assert.is(first.status, 200)
+  const again = await call('POST', '/v1/session', { body: { ...body, displayName: 'Eve' } })
+  for (const { data } of [first, again])
+    assert.is((await current((data as { session: { token: string } }).session.token)).user.displayName, 'Ada')
+  for (const displayName of ['', 'x'.repeat(257), 1])
+    assert.is((await call('POST', '/v1/session', { body: { ...body, displayName } })).status, 400)
+})
+
 test('a refused first call appends nothing', async () => {
   const { namespaceId: taken } = await start('owner')
   const before = await head()

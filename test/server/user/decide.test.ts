@@ -26,6 +26,10 @@ test('a user is created with a name, if one is given', () =>
   givenUser()
     .when(createUser('Ada'))
     .emits({ type: 'UserCreated', data: { displayName: 'Ada' } }))
+test('a user is created with the slug that the sign-up asks for, if it asks for one', () =>
+  givenUser()
+    .when(createUser(undefined, 'ada'))
+    .emits({ type: 'UserCreated', data: { slug: 'ada' } }))
 test('a user that exists does not change', () => givenUser(created, renamed).when(createUser('Eve')).emits())
 test('a user takes a name', () => givenUser(created).when(rename('Ada')).emits(renamed))
 test('the same name again changes nothing', () => givenUser(created, renamed).when(rename('Ada')).emits())

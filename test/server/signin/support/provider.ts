@@ -6,6 +6,8 @@ import { Provider } from 'oidc-provider'
 export type Account = {
   readonly id: string
   readonly login: string
+  /** The name of the person. */
+  readonly name?: string
   readonly email?: string
   readonly emailVerified?: boolean
 }
@@ -39,14 +41,18 @@ const newProvider = (issuer: string, redirectUri: string, world: TestProvider) =
     clientAuthMethods: ['client_secret_post'],
     pkce: { required: () => true },
     cookies: { keys: ['for tests'] },
-    claims: { openid: ['sub'], profile: ['preferred_username', 'picture'], email: ['email', 'email_verified'] },
+    claims: { openid: ['sub'], profile: ['preferred_username', 'name', 'picture'], email: ['email', 'email_verified'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, accountId) => ({
       accountId,
       claims: () => {
-        const { login, email, emailVerified } = world.account
-        const claims = { preferred_username: login, picture: `https://pictures.example/${login}.png` }
+        const { login, name, email, emailVerified } = world.account
+        const claims = {
+          preferred_username: login,
+          ...(name === undefined ? {} : { name }),
+          picture: `https://pictures.example/${login}.png`,
+        }
         return { sub: accountId, ...claims, ...(email ? { email, email_verified: emailVerified ?? false } : {}) }
       },
     }),
@@ -73,8 +79,9 @@ const interact = async (
 const api = async (provider: Provider, { account }: TestProvider, request: IncomingMessage) => {
   const token = request.headers.authorization?.replace(/^bearer /i, '') ?? ''
   if (!(await provider.AccessToken.find(token))) return undefined
-  const { id, login, email, emailVerified: verified = false } = account
-  if (request.url === '/api/user') return { id: Number(id), login, avatar_url: `https://pictures.example/${login}.png` }
+  const { id, login, name = null, email, emailVerified: verified = false } = account
+  if (request.url === '/api/user')
+    return { id: Number(id), login, name, avatar_url: `https://pictures.example/${login}.png` }
   const other = { email: 'old@example.org', verified: false, primary: false }
   return email === undefined ? [] : [other, { email, verified, primary: true }]
 }

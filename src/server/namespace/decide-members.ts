@@ -11,9 +11,11 @@ import {
 import type { NamespaceEvent } from './events.ts'
 import { inviteState } from './invite.ts'
 
+export const NO_MEMBER = 'The namespace has no member with this user id: check the id'
+
 const findMember = ({ members }: PresentNamespace, userId: string): Membership => {
   const member = members.get(userId)
-  if (!member) throw new Rejected('not_found', 'The namespace has no member with this user id: check the id')
+  if (!member) throw new Rejected('not_found', NO_MEMBER)
   return member
 }
 

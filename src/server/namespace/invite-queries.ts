@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ReadTables } from '../../tables/main.ts'
 import type { InviteState, InviteView, PublicInvite } from '../../contract/invites.ts'
 import type { Reads } from '../../eventstore/engine/reads.ts'
@@ -40,6 +40,24 @@ export const invitesOf = (reads: InviteReads, namespaceId: string, now: number):
   reads.query(async (db) => {
     const invites = db.selectFrom('invites').selectAll().where('namespace_id', '=', namespaceId)
     const rows = await invites.orderBy('created_at', 'desc').orderBy('code').execute()
+    return rows.map((row) => toView(row, now))
+  })
+
+/** The invites of a namespace that an admin looks at: those that can still be used come first, then the newest ones. At most `limit`. */
+export const shownInvites = (
+  reads: InviteReads,
+  namespaceId: string,
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<InviteView[]> =>
+  reads.query(async (db) => {
+    const invites = db.selectFrom('invites').selectAll().where('namespace_id', '=', namespaceId)
+    const isOpen = sql<boolean>`revoked_at is null and expires_at > ${now}::int8 and (coalesce(max_uses, 1) = 0 or use_count < coalesce(max_uses, 1))`
+    const rows = await invites
+      .orderBy(isOpen, 'desc')
+      .orderBy('created_at', 'desc')
+      .orderBy('code')
+      .limit(limit)
+      .execute()
     return rows.map((row) => toView(row, now))
   })
 

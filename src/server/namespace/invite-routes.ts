@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify'
-import { invites } from '../../contract/invites.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type InviteView, invites } from '../../contract/invites.ts'
+import type { BodyOf } from '../../contract/route.ts'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { pickDefined } from '../http/check.ts'
@@ -19,23 +20,46 @@ export const inviteRoutes = (app: FastifyInstance, service: NamespaceServices): 
   codeRoutes(app, service)
 }
 
+/** A new code that no invite of any namespace has. */
+const unusedCode = async (service: NamespaceServices): Promise<string> => {
+  const code = newInviteCode()
+  return (await inviteByCode(service.reads, code, service.now())) ? unusedCode(service) : code
+}
+
+type InviteTerms = BodyOf<(typeof invites)['POST /v1/namespaces/{slug}/invites']>
+
+/** Makes an invite as the caller, who has to be an admin. @throws Rejected not_found, forbidden */
+export const makeInvite = async (
+  service: NamespaceServices,
+  request: FastifyRequest,
+  slug: string,
+  given: InviteTerms,
+): Promise<InviteView> => {
+  const { namespaces, now, write } = service
+  const id = idOfSlug(slug)
+  const code = await unusedCode(service)
+  const terms = { code, role: 'member' as const, ...pickDefined(given, ['role', 'email', 'maxUses']) }
+  const decide = createInvite(requireCaller(request).userId, terms)
+  const answer = (state: Namespace) => toInviteView(id, code, presentNamespace(state).invites.get(code)!, now())
+  return write(namespaces, id, { decide, answer }, contextOf(request))
+}
+
+/** Revokes an invite as the caller, who has to be an admin. @throws Rejected not_found, forbidden */
+export const revokeInviteOf = async (
+  { namespaces, write }: NamespaceServices,
+  request: FastifyRequest,
+  { slug, code }: { readonly slug: string; readonly code: string },
+): Promise<void> => {
+  const decide = revokeInvite(requireCaller(request).userId, code)
+  await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
+}
+
 const adminRoutes = (app: FastifyInstance, service: NamespaceServices) => {
-  const { reads, namespaces, now, write } = service
+  const { reads, now } = service
 
-  /** A new code that no invite of any namespace has. */
-  const unusedCode = async (): Promise<string> => {
-    const code = newInviteCode()
-    return (await inviteByCode(reads, code, now())) ? unusedCode() : code
-  }
-
-  route(app, invites, 'POST /v1/namespaces/{slug}/invites', async (request) => {
-    const id = idOfSlug(request.params.slug)
-    const code = await unusedCode()
-    const terms = { code, role: 'member' as const, ...pickDefined(request.body, ['role', 'email', 'maxUses']) }
-    const decide = createInvite(requireCaller(request).userId, terms)
-    const answer = (state: Namespace) => toInviteView(id, code, presentNamespace(state).invites.get(code)!, now())
-    return { invite: await write(namespaces, id, { decide, answer }, contextOf(request)) }
-  })
+  route(app, invites, 'POST /v1/namespaces/{slug}/invites', async (request) => ({
+    invite: await makeInvite(service, request, request.params.slug, request.body),
+  }))
 
   route(app, invites, 'GET /v1/namespaces/{slug}/invites', async (request) => {
     const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), requireCaller(request))
@@ -43,9 +67,7 @@ const adminRoutes = (app: FastifyInstance, service: NamespaceServices) => {
   })
 
   route(app, invites, 'DELETE /v1/namespaces/{slug}/invites/{code}', async (request) => {
-    const { slug, code } = request.params
-    const decide = revokeInvite(requireCaller(request).userId, code)
-    await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
+    await revokeInviteOf(service, request, request.params)
     return { revoked: true as const }
   })
 }

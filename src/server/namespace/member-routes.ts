@@ -1,17 +1,47 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { members } from '../../contract/members.ts'
+import type { Role } from '../../contract/namespaces.ts'
 import { afterStored } from '../../eventstore/engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { route } from '../http/route.ts'
 import { userById } from '../user/queries.ts'
-import { presentNamespace } from './decide.ts'
+import { type Membership, presentNamespace } from './decide.ts'
 import { changeRole, removeMember } from './decide-members.ts'
 import { idOfSlug, membersOf, namespaceOfMember } from './queries.ts'
 import type { NamespaceServices } from './services.ts'
 
+type OfMember = { readonly slug: string; readonly userId: string }
+
+/** Changes the role of a member as the caller, who has to be an admin. @throws Rejected forbidden, not_found, last_admin */
+export const changeRoleOf = (
+  { namespaces, write }: NamespaceServices,
+  request: FastifyRequest,
+  { slug, userId }: OfMember,
+  role: Role,
+): Promise<Membership> =>
+  write(
+    namespaces,
+    idOfSlug(slug),
+    {
+      decide: changeRole(requireCaller(request).userId, userId, role),
+      answer: (state) => presentNamespace(state).members.get(userId)!,
+    },
+    contextOf(request),
+  )
+
+/** Removes a member as the caller: an admin, or that member. @throws Rejected forbidden, not_found, last_admin */
+export const removeFrom = async (
+  { namespaces, write }: NamespaceServices,
+  request: FastifyRequest,
+  { slug, userId }: OfMember,
+): Promise<void> => {
+  const decide = removeMember(requireCaller(request).userId, userId)
+  await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
+}
+
 /** Routes to list, change and remove the members of a namespace. */
 export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): void => {
-  const { reads, namespaces, write } = service
+  const { reads } = service
 
   route(app, members, 'GET /v1/namespaces/{slug}/members', async (request) => {
     const { id } = await namespaceOfMember(reads, idOfSlug(request.params.slug), requireCaller(request).userId)
@@ -19,25 +49,14 @@ export const memberRoutes = (app: FastifyInstance, service: NamespaceServices): 
   })
 
   route(app, members, 'PATCH /v1/namespaces/{slug}/members/{userId}', async (request) => {
-    const { slug, userId } = request.params
-    const { role, invitedBy, joinedAt } = await write(
-      namespaces,
-      idOfSlug(slug),
-      {
-        decide: changeRole(requireCaller(request).userId, userId, request.body.role),
-        answer: (state) => presentNamespace(state).members.get(userId)!,
-      },
-      contextOf(request),
-    )
+    const { role, invitedBy, joinedAt } = await changeRoleOf(service, request, request.params, request.body.role)
     const invited = invitedBy === undefined ? {} : { invitedBy }
-    const user = await afterStored(userById(reads, userId))
+    const user = await afterStored(userById(reads, request.params.userId))
     return { member: { user, role, ...invited, joinedAt } }
   })
 
   route(app, members, 'DELETE /v1/namespaces/{slug}/members/{userId}', async (request) => {
-    const { slug, userId } = request.params
-    const decide = removeMember(requireCaller(request).userId, userId)
-    await write(namespaces, idOfSlug(slug), { decide }, contextOf(request))
+    await removeFrom(service, request, request.params)
     return { removed: true as const }
   })
 }

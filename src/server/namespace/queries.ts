@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { ReadTables } from '../../tables/main.ts'
 import type { MemberView } from '../../contract/members.ts'
 import type { NamespaceInfo, NamespaceType, NamespaceView, Role } from '../../contract/namespaces.ts'
@@ -102,21 +103,71 @@ export const namespacesOf = async (reads: NamespaceReads, userId: string): Promi
     .filter(({ id }) => reads.isNotQuarantined(`namespace-${id}`))
     .map((row) => ({ ...toView(row), role: row.role }))
 
+const memberRows = (db: Kysely<ReadTables>, namespaceId: string) =>
+  db
+    .selectFrom('members as m')
+    .leftJoin('users as u', 'u.id', 'm.user_id')
+    .select(['m.user_id', 'm.role', 'm.invited_by', 'm.joined_at', 'u.display_name'])
+    .where('m.namespace_id', '=', namespaceId)
+    .orderBy('m.joined_at')
+    .orderBy('m.user_id')
+
+type MemberRow = Awaited<ReturnType<ReturnType<typeof memberRows>['execute']>>[number]
+
+const toMember = ({ user_id, role, invited_by, joined_at, display_name }: MemberRow): MemberView => ({
+  user: toUser({ id: user_id, display_name }),
+  role,
+  ...(invited_by === null ? {} : { invitedBy: invited_by }),
+  joinedAt: Number(joined_at),
+})
+
 /** The members of a namespace, in the order of joining. */
 export const membersOf = (reads: NamespaceReads, id: string): Promise<MemberView[]> =>
+  reads.query(async (db) => (await memberRows(db, id).execute()).map(toMember))
+
+/** A member of a namespace; undefined for any other user. */
+export const memberOf = (reads: NamespaceReads, id: string, userId: string): Promise<MemberView | undefined> =>
   reads.query(async (db) => {
-    const rows = await db
-      .selectFrom('members as m')
-      .leftJoin('users as u', 'u.id', 'm.user_id')
-      .select(['m.user_id', 'm.role', 'm.invited_by', 'm.joined_at', 'u.display_name'])
-      .where('m.namespace_id', '=', id)
-      .orderBy('m.joined_at')
-      .orderBy('m.user_id')
-      .execute()
-    return rows.map(({ user_id, role, invited_by, joined_at, display_name }) => ({
-      user: toUser({ id: user_id, display_name }),
-      role,
-      ...(invited_by === null ? {} : { invitedBy: invited_by }),
-      joinedAt: Number(joined_at),
-    }))
+    if (!isId(userId)) return undefined
+    const row = await memberRows(db, id).where('m.user_id', '=', userId).executeTakeFirst()
+    return row && toMember(row)
   })
+
+/** The last member of the previous page. */
+export type AfterMember = readonly [joinedAt: number, userId: string]
+
+type MembersPage = { readonly members: readonly MemberView[]; readonly next: AfterMember | undefined }
+
+/** A page of the members of a namespace in the order of joining, without one of them. */
+export const otherMembers = (
+  reads: NamespaceReads,
+  id: string,
+  {
+    userId,
+    after,
+    limit,
+  }: { readonly userId: string; readonly after: AfterMember | undefined; readonly limit: number },
+): Promise<MembersPage> =>
+  reads.query(async (db) => {
+    const others = memberRows(db, id).where('m.user_id', '<>', userId)
+    const beyond =
+      after === undefined
+        ? others
+        : others.where((eb) => eb(eb.refTuple('m.joined_at', 'm.user_id'), '>', eb.tuple(BigInt(after[0]), after[1])))
+    const found = (await beyond.limit(limit + 1).execute()).map(toMember)
+    const members = found.slice(0, limit)
+    const last = members.at(-1)
+    return { members, next: found.length > limit && last ? [last.joinedAt, last.user.id] : undefined }
+  })
+
+const countStatement = `
+  select count(*)::int4 as members, (count(*) filter (where role = 'admin'))::int4 as admins from members where namespace_id = $1`
+
+/** How many members a namespace has, and how many of them are admins. */
+export const countMembers = async (
+  reads: NamespaceReads,
+  id: string,
+): Promise<{ readonly members: number; readonly admins: number }> => {
+  const [row] = await reads.rows<{ members: number; admins: number }>('count-members', countStatement, [id])
+  return row!
+}

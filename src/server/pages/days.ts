@@ -38,4 +38,12 @@ export const shortDay = (time: number, now: number): string => {
 const moment = format({ day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' })
 
 /** A time with its day, in UTC. */
-export const dayAndTime = (time: number): string => moment.format(time)
+const dayAndTime = (time: number): string => moment.format(time)
+
+/** A time with its day, which scripts show in the zone of the reader. */
+export const timeHtml = (time: number): Html =>
+  markup`<time datetime="${new Date(time).toISOString()}" data-shows="day-and-time">${dayAndTime(time)} UTC</time>`
+
+/** The day of a time, or the time of day if it was today; scripts show it in the zone of the reader. */
+export const dayHtml = (time: number, now: number): Html =>
+  markup`<time datetime="${new Date(time).toISOString()}" data-shows="day">${shortDay(time, now)}</time>`

@@ -1,12 +1,14 @@
 import { dollarsText, tokenCounts, tokensText, unpricedText } from '../../base/usage-text.ts'
 import { countText } from '../../base/for-people.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
+import type { Role } from '../../contract/namespaces.ts'
 import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { barsByDay, heatKey, heatMap, knownCell, numberCell, shareBar } from './charts.ts'
 import { commandHtml } from './commands.ts'
-import { insightsPath, namespacePath } from './links.ts'
+import { insightsPath } from './links.ts'
+import { namespaceHeading } from './namespace-tabs.ts'
 import type { Page } from './page.ts'
 import { traceList } from './trace-list.ts'
 
@@ -27,6 +29,7 @@ export type NamedSums = ShownSums & { readonly name: string | undefined }
 
 export type ShownInsights = {
   readonly slug: string
+  readonly role: Role
   readonly period: PeriodDays
   readonly timeZone: string
   /** The dates of the period, such as `2026-11-29`, and the sums of each; undefined for a day without messages. */
@@ -357,12 +360,11 @@ ${sessions('Dearest sessions', total.cost ? PRICED[total.cost.of] : '', dearest,
 
 /** `/@{slug}/-/insights`: what the sessions of a namespace have used and cost, for its members. */
 export const insightsPage = (insights: ShownInsights): Page => {
-  const { slug, dates, timeZone, total } = insights
+  const { slug, role, dates, timeZone, total } = insights
   return {
     title: `Insights of @${slug}`,
     name: 'insights',
-    heading: markup`<header class="row"><h1>Insights <a class="faint" href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a></h1>${periodLinks(insights)}</header>
-`,
+    heading: namespaceHeading('Insights', { slug, role }, 'insights', periodLinks(insights)),
     layout: 'wide',
     content: markup`<p class="soft" data-zone="${timeZone}">${wholeDay(dates[0]!)} to ${wholeDay(dates.at(-1)!)}, days in ${timeZone}</p>
 ${total.messages === 0 ? nothing(insights) : everything(insights)}`,

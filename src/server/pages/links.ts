@@ -8,9 +8,12 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** The page of a namespace. */
 export const namespacePath = (slug: string): string => `/@${encoded(slug)}`
 
+/** A page beneath that of a namespace. */
+export const beneathNamespace = (slug: string, name: string): string => `${namespacePath(slug)}/-/${name}`
+
 /** The insights of a namespace, over so many days; without them over the usual ones. */
 export const insightsPath = (slug: string, days?: number): string =>
-  `${namespacePath(slug)}/-/insights${days === undefined ? '' : `?days=${days}`}`
+  `${beneathNamespace(slug, 'insights')}${days === undefined ? '' : `?days=${days}`}`
 
 /** The page of a trace; with a message, the page at that message. */
 export const tracePath = (slug: string, externalId: string, messageId?: string): string =>

@@ -3,7 +3,9 @@ import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { commandHtml } from './commands.ts'
 import { type SessionList, olderLink } from './feed.ts'
-import { insightsPath, namespacePath } from './links.ts'
+import { savedNote } from './form-parts.ts'
+import { namespacePath } from './links.ts'
+import { namespaceTabs } from './namespace-tabs.ts'
 import type { Page } from './page.ts'
 import { initials } from './shell.ts'
 import { traceList } from './trace-list.ts'
@@ -20,19 +22,26 @@ const empty = ({ role }: NamespaceView): Html =>
 ${commandHtml('tracebook sync')}</div>
 `
 
+type ShownNamespace = {
+  readonly namespace: NamespaceView
+  readonly list: SessionList
+  /** Whether the viewer has just left the namespace. */
+  readonly hasLeft: boolean
+  readonly now: number
+}
+
 /** `/@{slug}`: a namespace with its traces: for members all of them, for others the public ones. */
-export const namespacePage = (namespace: NamespaceView, list: SessionList, now: number): Page => {
+export const namespacePage = ({ namespace, list, hasLeft, now }: ShownNamespace): Page => {
   const { slug, displayName, description, role } = namespace
-  const insights = role === undefined ? none : markup`<a class="btn push" href="${insightsPath(slug)}">Insights</a>`
   const about = description === undefined ? none : markup`<p dir="auto">${visibleLine(description)}</p>`
   return {
     title: visibleLine(displayName) || `@${slug}`,
     name: 'namespace',
     heading: markup`<header class="row">${picture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
-<div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div>${insights}</header>
-`,
+<div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div></header>
+${namespaceTabs(namespace, 'sessions')}`,
     layout: 'wide',
-    content: markup`${about}${
+    content: markup`${savedNote(hasLeft ? `You have left @${slug}.` : undefined)}${about}${
       list.traces.length === 0
         ? empty(namespace)
         : traceList(list.traces, { order: 'startedAt', hasNamespaces: false, now })

@@ -4,7 +4,7 @@ import { titleOf } from '../../transcript/head.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visible, visibleLine } from '../../transcript/visible.ts'
-import { shortDay } from './days.ts'
+import { dayHtml } from './days.ts'
 import { olderLink } from './feed.ts'
 import { tracePath } from './links.ts'
 import type { Page } from './page.ts'
@@ -70,7 +70,7 @@ const resultHtml = ({ trace, hits, more }: SearchResult, now: number): Html => {
   const began = timeOf(trace)
   const agent = agentAndModel(trace)
   return markup`<section class="found"><h2><a href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a></h2>
-<div class="meta">${authorHtml(trace)}<time datetime="${new Date(began).toISOString()}" data-shows="day">${shortDay(began, now)}</time>${aheadHtml(trace)}${
+<div class="meta">${authorHtml(trace)}${dayHtml(began, now)}${aheadHtml(trace)}${
     agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`
   }${placeHtml(trace)}</div>
 <ol class="list">${hits.map((hit) => hitHtml(hit, namespace.slug, externalId))}</ol>

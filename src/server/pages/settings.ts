@@ -3,7 +3,8 @@ import type { IdentityView, UserView } from '../../contract/user.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, exactly, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
-import { dayAndTime } from './days.ts'
+import { timeHtml } from './days.ts'
+import { choice, savedNote } from './form-parts.ts'
 import type { Page } from './page.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -27,18 +28,13 @@ type SettingsView = {
   readonly saved: string | undefined
 }
 
-const time = (ms: number): Html => {
-  const iso = new Date(ms).toISOString()
-  return markup`<time datetime="${iso}" data-shows="day-and-time">${dayAndTime(ms)} UTC</time>`
-}
-
 const removal = (action: string, id: string, label: string, of: string): Html =>
   markup`<form method="post" action="${action}"><input type="hidden" name="id" value="${id}"><button class="btn bare risk" aria-label="${label} ${of}">${label}</button></form>`
 
 const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionView): Html => {
   const name = visibleLine(deviceName ?? '') || 'A device without a name'
   return markup`<tr><td><span class="row">${icon('device')}<b dir="auto">${name}</b>${current ? markup`<span class="tag ink">this one</span>` : none}</span></td>
-<td class="soft" data-of="Last used">${lastUsedAt === undefined ? markup`never` : time(lastUsedAt)}</td><td class="soft" data-of="Signed in">${time(createdAt)}</td>
+<td class="soft" data-of="Last used">${lastUsedAt === undefined ? markup`never` : timeHtml(lastUsedAt)}</td><td class="soft" data-of="Signed in">${timeHtml(createdAt)}</td>
 <td class="n">${removal(settingsForms.session, id, current ? 'Sign out' : 'End', name)}</td></tr>
 `
 }
@@ -54,13 +50,6 @@ const identityRow = (identity: IdentityView, isCurrent: boolean, isOnly: boolean
   return markup`<tr><td><span class="row">${icon(identity.type === 'device' ? 'key' : 'user')}<b dir="auto">${name}</b>${isCurrent ? markup`<span class="tag ink">this session</span>` : none}</span></td>
 <td class="soft">${identity.type === 'device' ? 'device' : 'code host'}</td><td class="n">${action}</td></tr>
 `
-}
-
-const choice = (name: string, value: string, label: string, hint: string, isChosen: boolean): Html => {
-  const text = markup`<span><b>${label}</b>${hint === '' ? none : markup`<span class="soft">${hint}</span>`}</span></label>\n`
-  return isChosen
-    ? markup`<label class="pick"><input type="radio" name="${name}" value="${value}" checked>${text}`
-    : markup`<label class="pick"><input type="radio" name="${name}" value="${value}">${text}`
 }
 
 const look = ({
@@ -80,7 +69,7 @@ export const settingsPage = ({ user, sessions, identities, identityId, viewer, s
   name: 'settings',
   // The routes of the forms check the origin of the page.
   referrer: 'same-origin',
-  content: markup`${saved === undefined ? none : markup`<p class="note" role="status">${icon('done')}<span>${saved}</span></p>\n`}<section><h2 class="day">You</h2>
+  content: markup`${savedNote(saved)}<section><h2 class="day">You</h2>
 <form class="form" method="post" action="${settingsForms.name}"><label>Name <span class="hint">As it stands beside your sessions.</span>
 <span class="field"><input name="displayName" value="${exactly(user.displayName ?? '')}" autocomplete="name" required maxlength="200"></span></label>
 <div class="row"><button class="btn main">Save</button></div></form></section>

@@ -15,14 +15,23 @@ const link = (href: string, text: Html, path: string): Html =>
     ? markup`<a href="${href}" aria-current="page">${text}</a>`
     : markup`<a href="${href}">${text}</a>`
 
+/** The link to a namespace, which is marked on all pages beneath it. */
+const namespaceLink = (slug: string, path: string): Html => {
+  const href = namespacePath(slug)
+  const name = markup`<bdi>@${slug}</bdi>`
+  return path.startsWith(`${href}/`)
+    ? markup`<a href="${href}" aria-current="true">${name}</a>`
+    : link(href, name, path)
+}
+
 /** Whether a sign-in leads back to this path: only to pages of namespaces and traces; the address of a sign-in holds a code. */
 const leadsBack = (path: string): boolean => path.startsWith('/@')
 
 const account = ({ user, isKnown, path }: Viewer): Html => {
   if (!isKnown) return none
   if (!user) return markup`<a class="btn" href="${signInPath(leadsBack(path) ? path : '/')}">Sign in</a>`
-  const name = user.slug ?? ''
-  return markup`<a class="who me" href="/settings" aria-label="${initials(name)}: your settings"><bdi aria-hidden="true">${initials(name)}</bdi></a>`
+  const letters = initials(user.displayName ?? '') || initials(user.slugs[0] ?? '')
+  return markup`<a class="who me" href="/settings" aria-label="${letters}: your settings"><bdi aria-hidden="true">${letters}</bdi></a>`
 }
 
 /** The words of the present search, so that the field shows them. */
@@ -35,8 +44,7 @@ const searchField = (path: string): Html =>
 /** The part of every page above its content, from the beginning of the body. */
 export const startOfShell = (viewer: Viewer): Html => {
   const { user, path } = viewer
-  const slug = user?.slug
-  const own = slug === undefined ? none : link(namespacePath(slug), markup`<bdi>@${slug}</bdi>`, path)
+  const own = (user?.slugs ?? []).map((slug) => namespaceLink(slug, path))
   return markup`${iconSprite}<a class="skip" href="#main">Skip to the content</a>
 <header class="bar"><div>
 <a class="brand" href="/" aria-label="Tracebook, sessions">${mark}<span class="word">tracebook</span></a>

@@ -1,9 +1,19 @@
 import type { FastifyRequest } from 'fastify'
 
+/** Who views a page, as its bar shows them: the name of the user, and the slugs of their namespaces in the order of joining. */
+export type Person = { readonly displayName: string | undefined; readonly slugs: readonly string[] }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined without a session, and where no page is expected. */
+    person: Person | undefined
+  }
+}
+
 /** The viewer of a page, with the settings of the browser. */
 export type Viewer = {
   /** Undefined without a session. */
-  readonly user: { readonly slug: string | undefined } | undefined
+  readonly user: Person | undefined
   /** Whether the request was authenticated; some errors come before, such as that of an address that is not valid. */
   readonly isKnown: boolean
   /** Undefined for the theme of the system. */
@@ -27,8 +37,8 @@ const themeOf = (cookies: string | undefined): Viewer['theme'] => {
 }
 
 /** The viewer of the page that is asked for. */
-export const viewerOf = ({ caller, authenticatedAt, headers: { cookie }, url }: FastifyRequest): Viewer => ({
-  user: caller && { slug: caller.namespace?.slug },
+export const viewerOf = ({ caller, person, authenticatedAt, headers: { cookie }, url }: FastifyRequest): Viewer => ({
+  user: caller && (person ?? { displayName: undefined, slugs: caller.namespace ? [caller.namespace.slug] : [] }),
   isKnown: authenticatedAt > 0,
   theme: themeOf(cookie),
   hasKeys: !isSet(cookie, KEYS_COOKIE, 'off'),

@@ -32,6 +32,8 @@ import { helpPageRoute } from '../web/help-route.ts'
 import { insightsPageRoute } from '../web/insights-route.ts'
 import { searchPageRoute } from '../web/search-route.ts'
 import { namespacePageRoute } from '../web/namespace-route.ts'
+import { installPeople } from '../web/people.ts'
+import { membersRoutes } from '../web/members-routes.ts'
 import { oembedRoute } from '../web/oembed-route.ts'
 import { settingsRoutes } from '../web/settings-routes.ts'
 import { traceActionRoutes } from '../web/trace-actions.ts'
@@ -135,6 +137,7 @@ export const buildApp = async (service: Service): Promise<FastifyInstance> => {
   app.addHook('preValidation', waitAsClient) // a body arrives in turns of the event loop that belong to the socket
   installCrossOriginCheck(app, service.config)
   installLimits(app, service.limits)
+  installPeople(app, service)
   installLogPosition(app)
   installClosing(app, service.over)
   const hasApi = service.config.ROLES.includes('api')
@@ -206,6 +209,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedPageRoute,
       namespacePageRoute,
       insightsPageRoute,
+      membersRoutes,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

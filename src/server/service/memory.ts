@@ -13,6 +13,7 @@ import type { NodePermits } from '../http/node-permits.ts'
 import { newModelRegistry } from '../models/registry.ts'
 import { newLiveQueries } from '../realtime/live-queries.ts'
 import { newTokens } from '../session/tokens.ts'
+import { newPeople } from '../web/people.ts'
 import { newPublicPages } from '../web/public-pages.ts'
 import { waitDuringStart } from './log.ts'
 import type { Stores } from './stores.ts'
@@ -49,6 +50,7 @@ const newCaches = ({
   const feedCache = newFeedCache(isCurrent)
   const publicFiles = newPublicFiles(isCurrent)
   const publicPages = newPublicPages(isCurrent)
+  const people = newPeople(isCurrent)
   const longLists = newLongLists({ now, permits })
   const live = newLiveQueries({
     readModelsPosition,
@@ -68,12 +70,13 @@ const newCaches = ({
   }
   const models = newModelRegistry(reads, () => caughtUp(lastSeen()), onModelsChanged)
   const memo = newPastMemo()
-  const all = [tokens, feedCache, publicFiles, publicPages, live]
+  const all = [tokens, feedCache, publicFiles, publicPages, people, live]
   return {
     tokens,
     feedCache,
     publicFiles,
     publicPages,
+    people,
     longLists,
     live,
     models,

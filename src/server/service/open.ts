@@ -140,6 +140,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     feedCache: caches.feedCache,
     publicFiles: caches.publicFiles,
     publicPages: caches.publicPages,
+    people: caches.people,
     ...transactors.forClients,
     ...data,
     permits,

@@ -18,6 +18,7 @@ import type { Tokens } from '../session/tokens.ts'
 import type { CodehostServices } from '../signin/services.ts'
 import type { TraceServices } from '../trace/services.ts'
 import type { UserServices } from '../user/services.ts'
+import type { People } from '../web/people.ts'
 import type { PublicPages } from '../web/public-pages.ts'
 import type { RowMaking } from '../web/row-making.ts'
 
@@ -55,6 +56,8 @@ export type Service = Features & {
   readonly tokens: Tokens
   /** Pages for everybody, as they are sent. */
   readonly publicPages: PublicPages
+  /** What the bars of pages show of users. */
+  readonly people: People
   /** The process that refreshes the model registry from its catalogue. */
   readonly catalogue: CatalogueProcess
   /** Erases the past of traces. */

@@ -108,7 +108,7 @@ export const insightsPageRoute = (app: FastifyInstance, services: InsightsServic
       return sendPage(
         reply,
         insightsPage({
-          ...{ slug, period, timeZone, now: at },
+          ...{ slug, role, period, timeZone, now: at },
           dates: days.map(({ date }) => date),
           days: days.map((_, i) => insights.days.get(i)),
           total: insights.total,

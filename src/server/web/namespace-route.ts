@@ -8,7 +8,7 @@ import { namespacePage } from '../pages/namespace.ts'
 import { sendPage } from '../pages/page.ts'
 
 const Params = z.object({ slug: Key })
-const Query = z.object({ cursor: Cursor.optional() })
+const Query = z.object({ cursor: Cursor.optional(), saved: z.literal('left').optional().catch(undefined) })
 
 /** `GET /@{slug}`: a namespace and those of its traces that the viewer may read. */
 export const namespacePageRoute = (
@@ -18,7 +18,7 @@ export const namespacePageRoute = (
   app.get<{ Params: z.infer<typeof Params>; Querystring: z.infer<typeof Query> }>(
     '/@:slug',
     { config: { auth: 'optional', htmlPage: true }, schema: { params: Params, querystring: Query } },
-    async ({ caller, params, query: { cursor } }, reply) => {
+    async ({ caller, params, query: { cursor, saved } }, reply) => {
       const namespace = await namespaceById(service.reads, idOfSlug(params.slug), caller?.userId)
       const list = await sessionsOfNamespace(service, {
         namespaceId: namespace.id,
@@ -26,7 +26,8 @@ export const namespacePageRoute = (
         limit: DEFAULT_LIMIT,
         cursor,
       })
-      return sendPage(reply, namespacePage(namespace, list, service.now()))
+      const hasLeft = saved !== undefined && caller !== undefined && namespace.role === undefined
+      return sendPage(reply, namespacePage({ namespace, list, hasLeft, now: service.now() }))
     },
   )
 }

@@ -8,6 +8,7 @@ import { errorPage } from '../../../src/server/pages/errors.ts'
 import { feedPage, homePage } from '../../../src/server/pages/feed.ts'
 import { helpPage } from '../../../src/server/pages/help.ts'
 import { insightsPage } from '../../../src/server/pages/insights.ts'
+import { membersPage, removalPage } from '../../../src/server/pages/members.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
 import { searchPage } from '../../../src/server/pages/search.ts'
 import { settingsPage } from '../../../src/server/pages/settings.ts'
@@ -57,6 +58,12 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     },
     ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
   }
+  const team = { ...namespace, type: 'org', role: 'admin' } as const
+  const member = { user: named.user, role: 'admin', joinedAt: 0, inviter: named.user } as const
+  const invite = {
+    ...({ code: words, namespaceId: words, invitedBy: words, inviter: named.user, role: 'member' } as const),
+    ...{ createdAt: 0, expiresAt: 0, useCount: 0 },
+  } as const
   const snippet = { text: words, marks: [[2, 4] as [number, number]] }
   const sums = {
     traces: 1,
@@ -95,9 +102,27 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       namespaces: [],
       now: 0,
     }),
-    namespace: namespacePage({ ...namespace, type: 'org', description: words }, { traces: [trace] }, 0),
+    namespace: namespacePage({
+      namespace: { ...namespace, type: 'org', role: 'admin', description: words },
+      list: { traces: [trace] },
+      hasLeft: true,
+      now: 0,
+    }),
+    members: membersPage({
+      ...{ namespace: team, own: member, others: [member], isFirst: true, next: words, origin: words, now: 0 },
+      ...{ count: { members: 2, admins: 1 }, saved: words, problem: words },
+      invites: [
+        { ...invite, state: 'pending', email: words, code: 'a1B2c3D4e' },
+        { ...invite, state: 'revoked' },
+      ],
+      draft: { role: 'admin', email: words, maxUses: words, wrong: { email: words, maxUses: words } },
+    }),
+    'a member who is removed': removalPage({
+      ...{ namespace: team, own: member, count: { members: 2, admins: 1 } },
+      member: { ...member, user: { id: 'another', displayName: words } },
+    }),
     insights: insightsPage({
-      ...{ slug: words, period: 7, timeZone: words, now: 0, seesAllAuthors: true },
+      ...{ slug: words, role: 'admin', period: 7, timeZone: words, now: 0, seesAllAuthors: true },
       dates: ['2026-01-31', '2026-02-01'],
       days: [undefined, sums],
       total: sums,
@@ -111,7 +136,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       longest: [{ trace, mark: words }],
     }),
     'insights of nothing': insightsPage({
-      ...{ slug: words, period: 7, timeZone: words, now: 0, seesAllAuthors: false },
+      ...{ slug: words, role: 'member', period: 7, timeZone: words, now: 0, seesAllAuthors: false },
       ...{ dates: ['2026-01-31'], days: [undefined], total: { traces: 0, messages: 0 } },
       ...{ agents: [], models: [], projects: [], authors: [], tools: [], hours: [], dearest: [], longest: [] },
     }),

@@ -8,7 +8,7 @@ export const forms = css`
       gap: var(--s4);
       max-inline-size: 32rem;
     }
-    p + .form {
+    :is(p, table) + .form {
       margin-block-start: var(--s5);
     }
     .seen > .facts + p {

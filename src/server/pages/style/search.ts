@@ -92,7 +92,7 @@ export const search = css`
   }
   @layer narrow {
     @media (width < 45em) {
-      .bar nav,
+      .bar nav:not(:has(bdi)),
       .bar .field kbd {
         display: none;
       }

@@ -24,11 +24,13 @@ export const shell = css`
       display: flex;
       gap: var(--s1);
       min-inline-size: 0;
+      overflow-x: auto;
+      scrollbar-width: none;
     }
     .bar nav a {
       display: inline-flex;
+      flex: none;
       align-items: center;
-      min-inline-size: 0;
       min-block-size: var(--tap);
       padding-inline: 0.6rem;
       border-radius: var(--r1);
@@ -145,6 +147,9 @@ export const shell = css`
       max-inline-size: 40rem;
       color: var(--soft);
     }
+    header.row + .tabs {
+      margin-block: var(--s2) var(--s4);
+    }
     .page > main > h1:not(.vh) {
       margin-block-end: var(--s4);
     }
@@ -253,8 +258,18 @@ export const shell = css`
       .site > div {
         padding-inline: var(--s4);
       }
+      /* the tabs of namespaces are a line above, which scrolls away */
+      .bar:has(nav bdi) {
+        inset-block-start: calc(-1 * var(--tap));
+      }
       .bar > div {
-        gap: var(--s2);
+        flex-wrap: wrap;
+        gap: 0 var(--s2);
+        block-size: auto;
+      }
+      .bar nav {
+        order: -1;
+        flex: 1 1 100%;
       }
       .bar .word {
         display: none;
@@ -272,6 +287,7 @@ export const shell = css`
       }
       .brand {
         min-inline-size: 2.75rem;
+        min-block-size: var(--bar);
       }
       .aside li,
       .aside li a,

@@ -1,0 +1,14 @@
+import type { UserView } from '../../contract/user.ts'
+import { type Html, markup } from '../../transcript/html/markup.ts'
+import { visibleLine } from '../../transcript/visible.ts'
+import { initials } from './shell.ts'
+
+/** The name of a user, on one line; for one without a name, the beginning of the id. */
+export const personName = ({ id, displayName }: UserView): string =>
+  visibleLine(displayName ?? '') || `User ${id.slice(0, 8)}`
+
+/** The name of a user, with the initials before it. */
+export const personHtml = (user: UserView, isViewer: boolean): Html => {
+  const name = personName(user)
+  return markup`<span class="who${isViewer ? ' me' : ''}" aria-hidden="true">${initials(name)}</span><b dir="auto">${name}</b>`
+}

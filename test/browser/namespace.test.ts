@@ -1,0 +1,39 @@
+import { type Person, signIn } from '../support/world.ts'
+import { checkAll } from './support/axe.ts'
+import { browserSuite } from './support/browser-suite.ts'
+
+const { test, visit, world, run } = browserSuite('the pages of a namespace')
+
+type Team = { readonly ada: Person; readonly bob: Person; readonly eve: Person }
+
+let made: Promise<Team> | undefined
+/** A namespace of three people, with invites. */
+const team = () =>
+  (made ??= (async () => {
+    const { app } = world()
+    const [ada, bob, eve] = [await signIn(app), await signIn(app), await signIn(app)]
+    await ada.send('PATCH', '/v1/user', { displayName: 'Ada' })
+    await bob.send('PATCH', '/v1/user', { displayName: 'Bob of the parsers' })
+    await ada.send('POST', '/v1/namespaces', { slug: 'acme', displayName: 'Acme', description: 'All that we do.' })
+    await ada.admit('acme', bob)
+    await ada.admit('acme', eve)
+    const url = '/v1/namespaces/acme/invites'
+    await ada.send('POST', url, { maxUses: 5, email: 'somebody.with.a.long.name@mail.example.org' })
+    await ada.send('POST', url, { maxUses: 0, role: 'admin' })
+    return { ada, bob, eve }
+  })())
+
+const places: Readonly<Record<string, { readonly path: string; readonly by: keyof Team; readonly expected?: RegExp }>> =
+  {
+    'members for an admin': { path: '/@acme/-/members', by: 'ada' },
+    'members for a member': { path: '/@acme/-/members', by: 'bob' },
+  }
+
+for (const [name, { path, by, expected }] of Object.entries(places))
+  test(`${name}: nothing that WCAG 2.2 forbids`, async () => {
+    const people = await team()
+    const page = await visit(path, { token: people[by].token, ...(expected ? { expected } : {}) })
+    await checkAll(name, page)
+  })
+
+run()

@@ -1,3 +1,4 @@
+import * as assert from 'uvu/assert'
 import { type Person, signIn } from '../support/world.ts'
 import { checkAll } from './support/axe.ts'
 import { browserSuite } from './support/browser-suite.ts'
@@ -26,6 +27,7 @@ const team = () =>
 const places: Readonly<Record<string, { readonly path: string; readonly by: keyof Team; readonly expected?: RegExp }>> =
   {
     'members for an admin': { path: '/@acme/-/members', by: 'ada' },
+    'a new namespace': { path: '/new', by: 'ada' },
     'members for a member': { path: '/@acme/-/members', by: 'bob' },
   }
 
@@ -35,5 +37,32 @@ for (const [name, { path, by, expected }] of Object.entries(places))
     const page = await visit(path, { token: people[by].token, ...(expected ? { expected } : {}) })
     await checkAll(name, page)
   })
+
+for (const javaScriptEnabled of [true, false])
+  test(`by the keyboard alone, ${javaScriptEnabled ? 'with' : 'without'} JavaScript, a namespace is made, and somebody invited`, async () => {
+    const slug = `parsers-${javaScriptEnabled ? 'with' : 'without'}`
+    const page = await visit('/new', { token: (await team()).ada.token, javaScriptEnabled })
+    await page.locator('input[name=displayName]').focus()
+    await page.keyboard.type('The Parsers')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type(slug)
+    if (javaScriptEnabled) await page.getByText(`@${slug} is free.`).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/@${slug}/-/members?saved=created`)
+    const open = page.locator('#invites .tag', { hasText: 'open' })
+    assert.is(await open.count(), 0)
+    await page.locator('input[name=maxUses]').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**saved=invite#invites')
+    assert.is(await open.count(), 1)
+  })
+
+test('a slug that a new namespace cannot have is said while it is typed', async () => {
+  const page = await visit('/new', { token: (await team()).ada.token })
+  await page.locator('input[name=slug]').pressSequentially('acme')
+  await page.getByText('@acme is taken: choose another one.').waitFor()
+  await page.keyboard.type('-2')
+  await page.getByText('@acme-2 is free.').waitFor()
+})
 
 run()

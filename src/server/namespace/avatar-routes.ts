@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import { namespaces } from '../../contract/namespaces.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type NamespaceInfo, namespaces } from '../../contract/namespaces.ts'
 import { afterStored } from '../../eventstore/engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
 import { matchesEtag } from '../http/reply.ts'
@@ -14,7 +14,8 @@ import { assertFits } from './room.ts'
 import { toNamespaceInfo } from './views.ts'
 import type { AvatarServices } from './services.ts'
 
-const MAX_BYTES = 512 * 1024
+/** The largest picture, in bytes. */
+export const MAX_BYTES = 512 * 1024
 
 /** Keeps browsers from running scripts in an uploaded file, also when it is opened as a page. */
 const SAFE_HEADERS = { 'content-security-policy': "default-src 'none'; sandbox", 'content-disposition': 'inline' }
@@ -34,42 +35,50 @@ export const avatarRoutes = (app: FastifyInstance, service: AvatarServices): voi
   getRoute(app, service)
 }
 
-const putRoute = (app: FastifyInstance, service: AvatarServices) => {
-  const { reads, avatars, write, assertWritable, quotas } = service
+const NO_PICTURE = 'The body is not a PNG, JPEG or WebP picture of at most 4,096 pixels a side: send one that is'
 
-  /** Stores a picture if the quota has room for it. A picture that is stored already needs no room. */
-  const storeAvatar = (id: string, storageId: string, avatar: Avatar) =>
-    quotas.avatars.enforce(id, avatar.bytes.length, async (room) => {
-      if (!(await avatars.has(id, storageId))) assertFits(room, avatar.bytes.length)
-      await avatars.put(id, storageId, avatar)
-    })
-
-  route(app, namespaces, 'PUT /v1/namespaces/{slug}/avatar', async (request) => {
-    const caller = requireCaller(request)
-    const { id } = await namespaceOfAdmin(reads, idOfSlug(request.params.slug), caller)
-    const bytes = request.body
-    const type = bytes && detectImageType(bytes)
-    if (!type)
-      throw invalid(
-        undefined,
-        'The body is not a PNG, JPEG or WebP picture of at most 4,096 pixels a side: send one that is',
-      )
-    assertWritable()
-    const storageId = createHash('sha256').update(bytes).digest('base64url')
-    await storeAvatar(id, storageId, { type, bytes })
-    const namespace = await write(
-      service.namespaces,
-      id,
-      {
-        decide: changeAvatar(caller.userId, storageId),
-        answer: (state) => toNamespaceInfo(id, presentNamespace(state), caller.userId),
-      },
-      contextOf(request),
-    )
-    await afterStored(avatars.deleteOthers(id, storageId))
-    return { namespace }
+/** Stores a picture if the quota has room for it. A picture that is stored already needs no room. */
+const storeAvatar = ({ avatars, quotas }: AvatarServices, id: string, storageId: string, avatar: Avatar) =>
+  quotas.avatars.enforce(id, avatar.bytes.length, async (room) => {
+    if (!(await avatars.has(id, storageId))) assertFits(room, avatar.bytes.length)
+    await avatars.put(id, storageId, avatar)
   })
+
+/**
+ * Gives a namespace a picture, as the caller, who has to be an admin.
+ * @throws Rejected not_found, forbidden; HttpError invalid_request if the bytes are no picture; as `assertFits`
+ */
+export const changePicture = async (
+  service: AvatarServices,
+  request: FastifyRequest,
+  slug: string,
+  bytes: Buffer | undefined,
+): Promise<NamespaceInfo> => {
+  const { reads, avatars, write, assertWritable } = service
+  const caller = requireCaller(request)
+  const { id } = await namespaceOfAdmin(reads, idOfSlug(slug), caller)
+  const type = bytes && detectImageType(bytes)
+  if (!type) throw invalid(undefined, NO_PICTURE)
+  assertWritable()
+  const storageId = createHash('sha256').update(bytes).digest('base64url')
+  await storeAvatar(service, id, storageId, { type, bytes })
+  const namespace = await write(
+    service.namespaces,
+    id,
+    {
+      decide: changeAvatar(caller.userId, storageId),
+      answer: (state) => toNamespaceInfo(id, presentNamespace(state), caller.userId),
+    },
+    contextOf(request),
+  )
+  await afterStored(avatars.deleteOthers(id, storageId))
+  return namespace
 }
+
+const putRoute = (app: FastifyInstance, service: AvatarServices) =>
+  route(app, namespaces, 'PUT /v1/namespaces/{slug}/avatar', async (request) => ({
+    namespace: await changePicture(service, request, request.params.slug, request.body),
+  }))
 
 const noAvatar = () => new HttpError('not_found', 'There is no such namespace, or it has no avatar: check its slug')
 

@@ -4,6 +4,7 @@ import { Rejected } from '../../eventstore/engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../../eventstore/engine/stream.ts'
 import { type ClaimedBy, NamespaceEvent } from './events.ts'
 import type { Invite } from './invite.ts'
+import { SLUG_TAKEN } from './slug.ts'
 
 /** The membership of a user in a namespace. */
 export type Membership = { readonly role: Role; readonly joinedAt: number; readonly invitedBy: string | undefined }
@@ -191,7 +192,7 @@ const create = (terms: NamespaceTerms, claimedBy: ClaimedBy): NamespaceEvent[] =
 export const createNamespace =
   (terms: NamespaceTerms): DecideNamespace =>
   (state) => {
-    if (state.is === 'present') throw new Rejected('slug_taken', 'is taken: choose another one')
+    if (state.is === 'present') throw new Rejected('slug_taken', SLUG_TAKEN)
     return create(terms, 'user')
   }
 
@@ -201,7 +202,7 @@ export const claimNamespace =
   (state) => {
     if (state.is === 'absent') return create(terms, 'system')
     if (state.claimedBy === 'system' && state.createdBy === terms.createdBy) return []
-    throw new Rejected('slug_taken', 'is taken: choose another one')
+    throw new Rejected('slug_taken', SLUG_TAKEN)
   }
 
 type NamespaceChange = {

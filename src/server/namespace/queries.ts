@@ -66,6 +66,10 @@ export const namespaceById = async (
   return toView(row)
 }
 
+/** Whether a namespace with this id exists. */
+export const isTaken = async (reads: NamespaceReads, id: string): Promise<boolean> =>
+  (await reads.rows('namespace-exists', 'select from namespaces where id = $1', [id])).length > 0
+
 const avatarStatement = 'select avatar_storage_id from namespaces where id = $1'
 
 /** The key of a namespace's avatar in the `AvatarStore`; undefined if there is no such namespace, or it has no avatar. */

@@ -18,3 +18,13 @@ export const normalizeSlug = (text: string): string | undefined => {
 
 /** Whether a normalized slug is reserved. */
 export const isReserved = (slug: string): boolean => RESERVED.has(slug)
+
+/** Why a new namespace cannot have a slug that is not free. */
+export const SLUG_TAKEN = 'is taken: choose another one'
+
+/** Why no new namespace may have this slug, whoever has it; undefined if one may. */
+export const problemOfSlug = (text: string): string | undefined => {
+  const slug = normalizeSlug(text)
+  if (slug === undefined) return 'must be 1 to 64 letters and digits, with single hyphens between them'
+  return isReserved(slug) ? 'is reserved: choose another one' : undefined
+}

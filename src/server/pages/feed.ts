@@ -1,7 +1,8 @@
 import type { FeedTrace } from '../../contract/feed.ts'
 import type { NamespaceView } from '../../contract/namespaces.ts'
+import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
-import { namespacePath } from './links.ts'
+import { NEW_NAMESPACE, namespacePath } from './links.ts'
 import type { Page } from './page.ts'
 import { commandHtml } from './commands.ts'
 import { traceList } from './trace-list.ts'
@@ -71,7 +72,8 @@ export const feedPage = ({ list, scope, userId, active, namespaces, now }: FeedV
 ${list.traces.length === 0 ? empty : shown}${olderLink('/', scope === 'own' ? {} : { scope }, list.nextCursor)}`,
     aside: markup`<section><h2>Namespaces</h2><ul>${namespaces.map(
       (one) => markup`<li><a href="${namespacePath(one.slug)}"><bdi>@${one.slug}</bdi></a></li>`,
-    )}</ul></section>
+    )}</ul>
+<p><a class="btn" href="${NEW_NAMESPACE}">${icon('plus')}New namespace</a></p></section>
 `,
   }
 }

@@ -8,6 +8,9 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 /** The page of a namespace. */
 export const namespacePath = (slug: string): string => `/@${encoded(slug)}`
 
+/** The page on which a namespace is made. */
+export const NEW_NAMESPACE = '/new'
+
 /** A page beneath that of a namespace. */
 export const beneathNamespace = (slug: string, name: string): string => `${namespacePath(slug)}/-/${name}`
 

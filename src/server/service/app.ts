@@ -32,6 +32,7 @@ import { helpPageRoute } from '../web/help-route.ts'
 import { insightsPageRoute } from '../web/insights-route.ts'
 import { searchPageRoute } from '../web/search-route.ts'
 import { namespacePageRoute } from '../web/namespace-route.ts'
+import { newNamespaceRoute } from '../web/new-namespace-route.ts'
 import { installPeople } from '../web/people.ts'
 import { membersRoutes } from '../web/members-routes.ts'
 import { oembedRoute } from '../web/oembed-route.ts'
@@ -210,6 +211,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       namespacePageRoute,
       insightsPageRoute,
       membersRoutes,
+      newNamespaceRoute,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

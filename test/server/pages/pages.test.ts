@@ -10,6 +10,7 @@ import { helpPage } from '../../../src/server/pages/help.ts'
 import { insightsPage } from '../../../src/server/pages/insights.ts'
 import { membersPage, removalPage } from '../../../src/server/pages/members.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
+import { newNamespacePage } from '../../../src/server/pages/new-namespace.ts'
 import { searchPage } from '../../../src/server/pages/search.ts'
 import { settingsPage } from '../../../src/server/pages/settings.ts'
 import { type Page, sendPage } from '../../../src/server/pages/page.ts'
@@ -116,6 +117,11 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
         { ...invite, state: 'revoked' },
       ],
       draft: { role: 'admin', email: words, maxUses: words, wrong: { email: words, maxUses: words } },
+    }),
+    'a new namespace': newNamespacePage({
+      displayName: words,
+      slug: words,
+      wrong: { displayName: words, slug: words },
     }),
     'a member who is removed': removalPage({
       ...{ namespace: team, own: member, count: { members: 2, admins: 1 } },

@@ -5,6 +5,7 @@ import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
 import { listActions, siteActions } from './page-actions.ts'
 import { startInsights } from './insights-page.ts'
+import { checkSlug } from './new-namespace.ts'
 import { newPalette } from './palette.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
@@ -37,6 +38,7 @@ const start = async () => {
   ]
   if (page === 'feed') followFeed()
   if (page === 'search') startSearch()
+  if (page === 'new-namespace') checkSlug()
   const show = { palette: () => {}, keys: () => {} }
   const ofSite = siteActions(
     () => show.palette(),

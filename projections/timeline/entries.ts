@@ -150,8 +150,7 @@ const replaceAll = (changes: Changes, event: Erasing, data: object): void => {
 }
 
 export const traceDeleted = (changes: Changes, event: DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' }>>) => {
-  const { externalId, createdAt, messageCount } = event.data
-  replaceAll(changes, event, deletionData(externalId, createdAt, messageCount))
+  replaceAll(changes, event, deletionData(event.data))
 }
 
 export const messageRestated = (

@@ -1,5 +1,5 @@
 import type { DecodedEvent, WriteStatement } from '../../src/eventstore/engine/projection.ts'
-import type { PastEntry, TraceEvent } from '../../src/server/trace/events.ts'
+import type { PastEntry, Place, TraceEvent } from '../../src/server/trace/events.ts'
 import { entriesTable } from '../../src/tables/timeline.ts'
 
 /** An event that erases all earlier events of its trace. */
@@ -7,11 +7,19 @@ export type Erasing = DecodedEvent<Extract<TraceEvent, { type: 'TraceDeleted' | 
 
 const DELETION = 'TraceDeleted'
 
-/** The data of a deletion: of the trace only its name, its time of creation and its number of messages. */
-export const deletionData = (externalId: string, createdAt: number, messageCount: number | undefined) => ({
+type Deletion = {
+  readonly externalId: string
+  readonly createdAt: number
+  readonly messageCount: number | undefined
+  readonly movedTo?: Place | undefined
+}
+
+/** The data of a deletion: of the trace only its name, its time of creation, its number of messages, and where it was moved to. */
+export const deletionData = ({ externalId, createdAt, messageCount, movedTo }: Deletion) => ({
   externalId,
   createdAt,
   ...(messageCount === undefined ? {} : { messageCount }),
+  ...(movedTo === undefined ? {} : { movedTo }),
 })
 
 /** An entry that an erasing event records in the place of entries whose events it erases. */
@@ -31,7 +39,7 @@ type RecordedRow = RecordedEntry & { readonly place: number }
 
 /** Entries for the earlier deletions of an existing trace. Their revision is below that of all events that can be read. */
 const earlierDeletions = (by: Erasing): RecordedEntry[] =>
-  by.data.earlier.map(({ deletedAt, deletedBy, createdAt, messageCount }) => ({
+  by.data.earlier.map(({ deletedAt, deletedBy, ...deletion }) => ({
     ...{
       by,
       type: DELETION,
@@ -39,7 +47,7 @@ const earlierDeletions = (by: Erasing): RecordedEntry[] =>
       at: deletedAt,
       actor: deletedBy,
     },
-    data: deletionData(by.data.externalId, createdAt, messageCount),
+    data: deletionData({ externalId: by.data.externalId, ...deletion }),
   }))
 
 /** The name that `count` of a past entry has in the data of an entry, by the entry's type. */
@@ -47,13 +55,13 @@ const counted: Readonly<Record<string, string>> = { TraceSummarised: 'messageCou
 
 const ofThePast = (by: Erasing): RecordedEntry[] => {
   const past: readonly PastEntry[] = 'past' in by.data ? by.data.past : []
-  return past.map(({ type, count, actor, ...entry }) => ({
-    by,
-    type,
-    actor,
-    ...entry,
-    data: counted[type] && count !== undefined ? { [counted[type]]: count } : undefined,
-  }))
+  return past.map(({ type, count, movedFrom, actor, ...entry }) => {
+    const data = {
+      ...(counted[type] && count !== undefined ? { [counted[type]]: count } : {}),
+      ...(movedFrom === undefined ? {} : { movedFrom }),
+    }
+    return { by, type, actor, ...entry, data: Object.keys(data).length > 0 ? data : undefined }
+  })
 }
 
 const recordedBy = (by: Erasing): RecordedRow[] => {

@@ -3,8 +3,9 @@ export const entryMeanings = {
   TraceCreated: 'a trace was created',
   TraceUpdated: 'fields of a trace were changed, or the same fields were uploaded again',
   TraceSummarised: 'the service made a title and a summary for a trace',
-  TraceDeleted: 'a trace was deleted, and its content was erased',
-  HistoryErased: 'the past of a trace was erased; its present state stayed',
+  TraceDeleted: 'a trace was deleted, and its content was erased. With `movedTo`: it was moved there',
+  HistoryErased:
+    'the past of a trace was erased; its present state stayed. With `movedFrom`: it was moved here, and its history begins anew',
   MessagesUpserted: 'messages were added or changed by one request',
   NamespaceCreated: 'the namespace was created',
   NamespaceUpdated: 'the name or the description of the namespace was changed',

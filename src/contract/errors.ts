@@ -10,6 +10,7 @@ export const errors = {
   not_found: 404,
   method_not_allowed: 405,
   changed: 409,
+  exists: 409,
   last_admin: 409,
   last_identity: 409,
   device_known: 409,
@@ -41,6 +42,7 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
   changed:
     'The trace is at another revision than `ifRevision`: `details.revision` has it. Read what has changed with `changedSince`, and send the ' +
     'request again with the new revision.',
+  exists: 'The namespace has another trace with this `externalId`, so nothing was moved. Delete one of the two first.',
   last_admin: 'The namespace would be left without an admin. Make another member an admin first.',
   last_identity: 'The user would be left without a way to sign in. Add another device or account first.',
   device_known:
@@ -81,7 +83,7 @@ export const ErrorBody = z
             description:
               'For `invalid_request`: `formErrors`, and `fieldErrors` by the name of the field. For `unavailable` after a write: ' +
               '`stored`, whether the write was stored (`true`, `false` or `"unknown"`). For `changed`: `revision`, that of the trace. For `deleted`: `deletedAt`, when the ' +
-              'trace was last deleted, in milliseconds since 1970',
+              'trace was last deleted, in milliseconds since 1970, and `movedTo`, if it was moved, the slug of the namespace where it is; only for members of that one',
             examples: [{ formErrors: [], fieldErrors: { deviceId: ['must not be longer than 1024 characters'] } }],
           })
           .optional(),

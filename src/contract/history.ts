@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type EntryType, entryMeanings, entryTypes } from './entry-types.ts'
-import { EXAMPLE_ID, count, id, nextCursor, text, time } from './fields.ts'
+import { EXAMPLE_ID, EXAMPLE_SLUG, count, id, nextCursor, text, time } from './fields.ts'
 import { noNamespace, notAdmin } from './namespaces.ts'
 import { Cursor, InNamespace, Key, Limit, Slug, TraceKey, aRevision, badPage, aTime } from './parameters.ts'
 import { type Api, data } from './route.ts'
@@ -49,6 +49,8 @@ const Entry = z
     messageCount: count('For a deletion: the number of messages that the trace had').optional(),
     createdAt: time('For a deletion: when the trace was created').optional(),
     erased: count('For an erased past: the number of events that were erased').optional(),
+    movedFrom: text('The slug of the namespace that the trace was moved from', EXAMPLE_SLUG).optional(),
+    movedTo: text('The slug of the namespace that the trace was moved to', EXAMPLE_SLUG).optional(),
   })
   .meta({
     id: 'TimelineEntry',

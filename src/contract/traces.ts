@@ -50,6 +50,7 @@ const upsertQuery = {
 }
 
 const OneTrace = z.object({ trace: TraceDetail })
+export type OneTrace = z.infer<typeof OneTrace>
 
 /** The revision in the answer to a write to a trace. */
 export const writtenRevision = z.int().meta({
@@ -160,6 +161,31 @@ export const traces = {
     errors: {
       forbidden: notWriter,
       not_found: `${noWritableTrace} The same answer comes if the trace has been deleted already.`,
+    },
+  },
+  'POST /v1/traces/{externalId}/move': {
+    tag: 'traces',
+    summary: 'Move a trace to another namespace, as its creator or as an admin',
+    description:
+      'You have to be a member of that namespace. What the trace is now moves, with its messages, times, counts, creator and visibility, and so do ' +
+      'its sub-agents; its history begins anew there, with an entry that says where it came from. Here it is deleted, and its content is erased; its ' +
+      'old address answers 308 to those who may read it there. The request may be repeated: a trace that is there already stays as it is.',
+    auth: 'required',
+    path,
+    query: writeQuery,
+    body: json(
+      z.object({
+        namespace: Key.meta({ description: 'The slug of the namespace to move it to', examples: [EXAMPLE_SLUG] }),
+      }),
+    ),
+    answer: data(OneTrace),
+    errors: {
+      forbidden: notWriter,
+      quota_exceeded: 'The namespace has as much as the operator allows. Delete something there, or ask the operator.',
+      not_found: `${noWritableTrace} Or you are not a member of the namespace to move it to.`,
+      ...reasonsOf('exists'),
+      unavailable:
+        'The trace is large and still being moved, or the service cannot answer now. `Retry-After` says after how many seconds to ask again.',
     },
   },
   'GET /v1/traces/{externalId}': {

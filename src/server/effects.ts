@@ -70,7 +70,16 @@ const effects: Effects = {
     callers: 'same',
     takesRight: true,
   },
-  HistoryErased: { ...ownTopicOnly, takesRight: true },
+  HistoryErased: {
+    // Only a trace that was moved here changes in lists: it is shown where it was created, and as what it was.
+    topics: ({ streamId, data: { namespaceId, externalId, visibility, movedFrom } }) => [
+      streamId,
+      ...(movedFrom ? [tracesIn(namespaceId), tracesNamed(externalId)] : []),
+      ...(movedFrom && visibility === 'public' ? [PUBLIC_TRACES] : []),
+    ],
+    callers: 'same',
+    takesRight: true,
+  },
   MessageRestated: { ...ownTopicOnly, topics: () => [] }, // no answer shows it yet
   MessageAdded: ownTopicOnly,
   MessageUpdated: ownTopicOnly,

@@ -10,6 +10,7 @@ export type Rejection =
   | 'payload_too_large'
   | 'not_found'
   | 'changed'
+  | 'exists'
   | 'last_admin'
   | 'last_identity'
   | 'device_known'

@@ -4,6 +4,7 @@ import type { ReadTables } from '../../tables/main.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound, unauthorized } from '../http/http-error.ts'
 import type { TraceName } from '../trace/locate.ts'
+import { missingTrace } from '../trace/moved.ts'
 import { type ResolvedTrace, type StoredDetail, detailStatement, resolveTrace } from '../trace/queries.ts'
 import type { HistoryServices } from './services.ts'
 
@@ -52,7 +53,7 @@ export const traceForHistory = async (
   caller: Caller | undefined,
 ): Promise<PresentTraceRow> => {
   const hit = await resolveTrace(reads, externalId, caller, namespace)
-  if (!hit) throw notFound()
+  if (!hit) throw await missingTrace(reads, { externalId, namespace }, caller)
   assertMaySeeHistory(hit, caller)
   return presentTrace(reads, hit.id)
 }

@@ -1,6 +1,7 @@
 import type { AnyEvent } from '../events.ts'
 import { truncateText } from '../../base/texts.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
+import type { Place } from '../trace/events.ts'
 import type { TraceFields } from '../trace/state.ts'
 import type { EventType } from './entry-queries.ts'
 
@@ -103,10 +104,18 @@ const roleChanged = ({ data, actor, nameOf }: SentenceInput): string => {
     : `${nameOf(actor)} made ${nameOf(userId)} ${as}`
 }
 
-const deleted = (who: string, data: { readonly externalId: string; readonly messageCount?: number }) => {
-  const held = data.messageCount === undefined ? '' : `, which had ${counted(data.messageCount, 'message')}`
-  return `${who} deleted the trace ${quoted(data.externalId)}${held}`
+type Deleted = { readonly externalId: string; readonly messageCount?: number; readonly movedTo?: Place }
+
+const deleted = (who: string, { externalId, messageCount, movedTo }: Deleted) => {
+  const held = messageCount === undefined ? '' : `, which had ${counted(messageCount, 'message')}`
+  if (movedTo) return `${who} moved the trace ${quoted(externalId)}${held}${held && ','} to @${movedTo.slug}`
+  return `${who} deleted the trace ${quoted(externalId)}${held}`
 }
+
+const begunAnew = (who: string, { erased, movedFrom }: { readonly erased: number; readonly movedFrom?: Place }) =>
+  movedFrom
+    ? `${who} moved the trace here from @${movedFrom.slug}`
+    : `${who} erased the past of the trace, ${counted(erased, 'event')}`
 
 const invited = ({ code, role, maxUses = 1 }: Data<'InviteCreated'>) => {
   const uses = maxUses === 0 ? 'any number of' : String(maxUses)
@@ -119,7 +128,8 @@ export const sentenceOf = (input: SentenceInput): string => {
   const who = actor === undefined ? SERVICE_NAME : nameOf(actor)
   switch (type) {
     case 'TraceCreated': {
-      const { title } = data as Data<'TraceCreated'>
+      const { title, movedFrom } = (data ?? {}) as Partial<Data<'TraceCreated'>>
+      if (movedFrom) return `${who} began to move the trace here from @${movedFrom.slug}`
       return `${who} created the trace${title === undefined ? '' : ` ${quoted(title)}`}`
     }
     case 'TraceUpdated':
@@ -127,9 +137,9 @@ export const sentenceOf = (input: SentenceInput): string => {
     case 'TraceSummarised':
       return `${who} summarised ${counted((data as Data<'TraceSummarised'>).messageCount, 'message')}`
     case 'TraceDeleted':
-      return deleted(who, data as Data<'TraceDeleted'>)
+      return deleted(who, data as Deleted)
     case 'HistoryErased':
-      return `${who} erased the past of the trace, ${counted((data as Data<'HistoryErased'>).erased, 'event')}`
+      return begunAnew(who, data as { erased: number; movedFrom?: Place })
     case 'MessagesUpserted':
       return `${messages(input)} by ${who}`
     case 'NamespaceCreated':

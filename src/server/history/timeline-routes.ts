@@ -15,6 +15,7 @@ import { type Names, namesOf } from './names.ts'
 import { listOfHistory } from './open-past.ts'
 import { sentenceOf, usersIn } from './sentences.ts'
 import type { HistoryServices } from './services.ts'
+import type { Place } from '../trace/events.ts'
 
 type Data = {
   readonly patch?: unknown
@@ -22,6 +23,8 @@ type Data = {
   readonly messageCount?: number
   readonly createdAt?: number
   readonly erased?: number
+  readonly movedFrom?: Place
+  readonly movedTo?: Place
 }
 
 const OF_DELETION = 'TraceDeleted'
@@ -59,6 +62,8 @@ const entryText = (row: EntryRow, names: Names, namesTrace: boolean): JsonText<E
     messageCount: isDeletion ? asText(data.messageCount) : undefined,
     createdAt: isDeletion ? asText(data.createdAt) : undefined,
     erased: type === 'HistoryErased' ? asText(data.erased) : undefined,
+    movedFrom: asText(data.movedFrom?.slug),
+    movedTo: asText(data.movedTo?.slug),
   })
 }
 

@@ -9,7 +9,7 @@ import { ExplainedUnavailable, Rejected, Unavailable } from '../../eventstore/en
 import { LogUnavailable } from '../../eventstore/log/log.ts'
 import { Busy } from '../../base/permits.ts'
 import { isCancelled, isTransient } from '../../eventstore/postgres/errors.ts'
-import { HttpError, type Details, invalid, notFound } from './http-error.ts'
+import { HttpError, type Details, Moved, invalid, notFound } from './http-error.ts'
 import { installRefusalLog, logRefusal } from './refusals.ts'
 import { addVary } from './reply.ts'
 
@@ -128,6 +128,9 @@ const shownAsPages: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized
  * links to such errors.
  */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  // Not to be cached: the trace may be moved back.
+  if (error instanceof Moved)
+    return reply.header('cache-control', 'no-store').redirect(error.addressFor(request.url), 308)
   const shownError = toHttpError(error)
   const { code, details } = shownError
   logError(error, request)

@@ -42,6 +42,26 @@ export class ForeignHost extends HttpError {
   }
 }
 
+/** What is asked for is in another namespace now, which the caller may read. */
+export class Moved extends HttpError {
+  /** The slug of that namespace. */
+  readonly to: string
+
+  constructor(to: string) {
+    super('not_found', 'Not found')
+    this.to = to
+  }
+
+  /** The address in the other namespace: the first segment of a page's path, the parameter `namespace` of the API. */
+  addressFor(url: string): string {
+    if (url.startsWith('/@')) return url.replace(/^\/@[^/?]*/, `/@${this.to}`)
+    const [path = '', query] = url.split('?')
+    const parameters = new URLSearchParams(query)
+    parameters.set('namespace', this.to)
+    return `${path}?${parameters.toString()}`
+  }
+}
+
 export const notFound = () => new HttpError('not_found', 'Not found')
 export const unauthorized = () => new HttpError('unauthorized', 'Authentication required')
 

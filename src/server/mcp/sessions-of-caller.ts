@@ -9,7 +9,7 @@ import type { NodePermits } from '../http/node-permits.ts'
 import type { Client } from '../../base/permits.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type SearchServices, search } from '../search/search.ts'
-import { locateToRead } from '../trace/locate.ts'
+import { locateWhereverMoved } from '../trace/locate.ts'
 import { CHUNK_SIZE, chunkSizeOf, chunksOf, messageChunks } from '../trace/messages/chunks.ts'
 import { cursorAfterMessage, readCursor } from '../trace/messages/cursor.ts'
 import { newMessagePage } from '../trace/messages/page.ts'
@@ -52,7 +52,7 @@ export const sessionsOfCaller = (
 ): Sessions => {
   const { reads, models, longLists, permits, now } = services
   const limited = <T>(work: () => Promise<T>): Promise<T> => longLists.turn(client, work)
-  const locate = (name: SessionName) => locateToRead(reads, name, caller)
+  const locate = (name: SessionName) => locateWhereverMoved(reads, name, caller)
 
   /** Each chunk is read under the limit of concurrent reads. */
   async function* inChunks<Chunk>(chunks: AsyncGenerator<Chunk, void>): AsyncGenerator<Chunk, void> {

@@ -5,6 +5,7 @@ import type { Api } from '../../contract/route.ts'
 import { exportRoute } from '../export/routes.ts'
 import { feedRoutes } from '../feed/routes.ts'
 import { diffRoute } from '../history/diff-route.ts'
+import { moveRoute } from '../history/move-route.ts'
 import { eraseRoute } from '../history/erase-route.ts'
 import { eventRoutes } from '../history/event-routes.ts'
 import { timelineRoutes } from '../history/timeline-routes.ts'
@@ -198,6 +199,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       timelineRoutes,
       eventRoutes,
       eraseRoute,
+      moveRoute,
       diffRoute,
       exportRoute,
       feedRoutes,

@@ -3,6 +3,8 @@ import { withTimeout } from '../../eventstore/engine/rejected.ts'
 import { newWrite } from '../../eventstore/engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
 import { newErasePast } from '../history/erase-past.ts'
+import { newMoveTrace } from '../history/move-trace.ts'
+import { newWholeTraces } from '../history/whole-traces.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { newBodyThreads } from '../http/parse-bodies.ts'
@@ -120,6 +122,13 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   installRealtimeGauges(metrics, connections, caches.live)
   const { models, longLists, memo } = caches
   const history: HistoryServices = { reads, timeline, log, codec, models, memo, longLists }
+  const ofWholeTraces = {
+    ...history,
+    traces: transactors.forClients.traces,
+    caughtUp: visible,
+    now,
+    wholeTraces: newWholeTraces(),
+  }
 
   const service: Service = {
     config,
@@ -133,7 +142,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     ...history,
     searches,
     past: newPastAnswers(history),
-    erasePast: newErasePast({ ...history, traces: transactors.forClients.traces, caughtUp: visible, now }),
+    erasePast: newErasePast(ofWholeTraces),
+    moveTrace: newMoveTrace({ ...ofWholeTraces, quotas: data.quotas }),
     live: caches.live,
     connections,
     tokens: caches.tokens,

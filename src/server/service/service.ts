@@ -4,6 +4,7 @@ import type { Codec } from '../../eventstore/engine/codec.ts'
 import type { ExportServices } from '../export/routes.ts'
 import type { FeedServices } from '../feed/first-pages.ts'
 import type { ErasePast } from '../history/erase-past.ts'
+import type { MoveTrace } from '../history/move-trace.ts'
 import type { BodyThreads } from '../http/parse-bodies.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Readiness } from '../health/read-models.ts'
@@ -62,5 +63,7 @@ export type Service = Features & {
   readonly catalogue: CatalogueProcess
   /** Erases the past of traces. */
   readonly erasePast: ErasePast
+  /** Moves traces to other namespaces. */
+  readonly moveTrace: MoveTrace
   readonly readiness: () => Promise<Readiness>
 }

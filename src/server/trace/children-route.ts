@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { listedBy } from '../../tables/main.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
-import { notFound } from '../http/http-error.ts'
 import { pageRows } from '../http/list-page.ts'
 import { MAX_LIMIT } from '../../contract/parameters.ts'
 import { traces } from '../../contract/traces.ts'
 import { route } from '../http/route.ts'
 import { keyHash } from '../../base/ids.ts'
 import { ofNamespace } from './lists.ts'
+import { missingTrace } from './moved.ts'
 import { assertMayRead } from './policy.ts'
 import {
   FAR_FUTURE,
@@ -44,7 +44,7 @@ export const childrenRoute = (app: FastifyInstance, service: TraceServices): voi
     const { limit = MAX_LIMIT, cursor, namespace } = query
     const { createdAt, id } = afterOf(cursor) ?? FAR_FUTURE
     const hit = await resolveTrace(reads, externalId, caller, namespace)
-    if (!hit) throw notFound()
+    if (!hit) throw await missingTrace(reads, { externalId, namespace }, caller)
     assertMayRead(hit, userRoleOf(caller, hit))
     if (limit === 0) return { traces: [] }
     const publicOnly = hit.role === undefined

@@ -1,5 +1,5 @@
 import type { Decision } from '../../eventstore/engine/stream.ts'
-import type { TraceState } from './state.ts'
+import type { PresentTrace, TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
 
 /**
@@ -19,6 +19,14 @@ type NewSummary = {
   /** `since` of the trace when the summary was made, if its past was erased: a summary of an earlier past may quote erased content. */
   readonly since?: number | undefined
 }
+
+/** Records the summary of a trace that was moved here, if it still has the messages that it had then. */
+export const carrySummary =
+  ({ summary, counts: { messageCount } }: PresentTrace): Decision<TraceState, TraceEvent> =>
+  ({ trace }) => {
+    if (trace.is === 'absent' || trace.summary || !summary || trace.counts.messageCount !== messageCount) return []
+    return [{ type: 'TraceSummarised', data: summary }]
+  }
 
 /** Records a summary, unless it is no longer due, or was made before the trace was deleted or its past erased. */
 export const summarise =

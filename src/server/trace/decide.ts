@@ -4,7 +4,7 @@ import type { Decision, EventContext, StreamKind } from '../../eventstore/engine
 import { type Room, UNLIMITED, assertFits } from '../namespace/room.ts'
 import { NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
-import { TraceEvent } from './events.ts'
+import { type Place, TraceEvent } from './events.ts'
 import type { Counts, PresentTrace, Trace, TraceFields, TraceState } from './state.ts'
 import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
@@ -33,7 +33,7 @@ const patched = (fields: TraceFields, patch: readonly PatchOperation[]): TraceFi
 const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']): PresentTrace => {
   const { messageCount, messageTypeCounts, toolTypeCounts, earlier, earlierCount, ...rest } = data
   const { externalId, namespaceId, createdBy, createdAt, updatedAt, since, ...others } = rest
-  const { runs: _, bytes: _bytes, erased: _erased, past: _past, ...fields } = others
+  const { runs: _, bytes: _bytes, erased: _erased, past: _past, movedFrom: _from, ...fields } = others
   return {
     is: 'present',
     externalId,
@@ -51,7 +51,7 @@ const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']):
 const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
   switch (event.type) {
     case 'TraceCreated': {
-      const { externalId, namespaceId, createdBy, ...fields } = event.data
+      const { externalId, namespaceId, createdBy, movedFrom: _, ...fields } = event.data
       const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
       return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier: trace.earlier }
     }
@@ -184,7 +184,7 @@ export const replace = (writer: UserRole, given: FieldsOfUpsert): Decide => patc
 
 /**
  * A decision that refuses if the trace was deleted and not created again. @throws Rejected deleted, with `deletedAt`, the time of the last deletion
- * in milliseconds
+ * in milliseconds, and `movedTo`, the slug of the namespace if it was moved
  */
 export const unlessDeleted =
   (decide: Decide): Decide =>
@@ -192,7 +192,7 @@ export const unlessDeleted =
     const last = state.trace.is === 'absent' ? state.trace.earlier.newest.at(-1) : undefined
     if (last)
       throw new Rejected('deleted', 'This trace was deleted: to write it again, leave out unlessDeleted', {
-        details: { deletedAt: last.deletedAt },
+        details: { deletedAt: last.deletedAt, ...(last.movedTo ? { movedTo: last.movedTo.slug } : {}) },
       })
     return decide(state, now, at)
   }
@@ -206,15 +206,38 @@ export const patch =
     return update(trace, given)
   }
 
-const deleted = (trace: PresentTrace): TraceEvent[] => {
+/** @throws Rejected exists: a trace cannot be moved to where another one has its externalId */
+export const exists = (externalId: string): Rejected =>
+  new Rejected(
+    'exists',
+    `The namespace has another trace with the externalId ${externalId}, so nothing was moved: delete one of the two first`,
+  )
+
+/**
+ * Creates a trace that is being moved here, without messages and private until it is complete, if there is room for one more.
+ * @throws Rejected exists, quota_exceeded
+ */
+export const arrive =
+  (
+    { externalId, namespaceId, createdBy }: Pick<PresentTrace, 'externalId' | 'namespaceId' | 'createdBy'>,
+    fields: TraceFields,
+    movedFrom: Place,
+    room: Room,
+  ): Decide =>
+  ({ trace }) => {
+    if (trace.is === 'present') throw exists(externalId)
+    assertFits(room, 1)
+    const data = { externalId, namespaceId, createdBy, ...fields, visibility: 'private' as const, movedFrom }
+    return [{ type: 'TraceCreated', data }]
+  }
+
+/** The event that deletes a trace. With `movedTo` it was moved there. */
+export const deletion = (trace: PresentTrace, movedTo?: Place): TraceEvent => {
   const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
   const { messageCount } = counts
-  return [
-    {
-      type: 'TraceDeleted',
-      data: { externalId, namespaceId, createdBy, createdAt, messageCount, ...earlierFields(earlier) },
-    },
-  ]
+  const moved = movedTo === undefined ? {} : { movedTo }
+  const data = { externalId, namespaceId, createdBy, createdAt, messageCount, ...moved, ...earlierFields(earlier) }
+  return { type: 'TraceDeleted', data }
 }
 
 /** Deletes a trace. The event needs no earlier one, because all of them are erased. */
@@ -223,7 +246,7 @@ export const remove =
   ({ trace }) => {
     if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
     assertMayWrite(trace, writer)
-    return deleted(trace)
+    return [deletion(trace)]
   }
 
 /** Moves `updatedAt` of a trace for the service itself, unless it has last changed before `due` (milliseconds) or does not exist. */
@@ -236,4 +259,4 @@ export const touchUnchanged =
 export const removeUnchanged =
   (since: number): Decide =>
   ({ trace }) =>
-    trace.is === 'present' && trace.updatedAt < since ? deleted(trace) : []
+    trace.is === 'present' && trace.updatedAt < since ? [deletion(trace)] : []

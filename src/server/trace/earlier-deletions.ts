@@ -1,4 +1,4 @@
-import type { TraceEvent } from './events.ts'
+import type { Place, TraceEvent } from './events.ts'
 
 /** The deletion of one incarnation of a trace. Times are milliseconds. */
 type Deletion = {
@@ -7,6 +7,8 @@ type Deletion = {
   readonly deletedBy?: string | undefined
   /** How many messages the trace had. */
   readonly messageCount: number
+  /** Where it was moved to. */
+  readonly movedTo?: Place | undefined
 }
 
 /** The earlier deletions of a trace: how many there were, and the newest ones, the last one at the end. */
@@ -41,6 +43,7 @@ export const withDeletion = (data: Deleted, at: number, deletedBy: string | unde
       deletedAt: at,
       ...(deletedBy === undefined ? {} : { deletedBy }),
       messageCount: data.messageCount,
+      ...(data.movedTo === undefined ? {} : { movedTo: data.movedTo }),
     },
   ].slice(-MOST_KEPT),
 })

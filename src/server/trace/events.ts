@@ -24,6 +24,10 @@ const counted = {
 /** In the log parts are plain JSON, and validated as such. Decoding turns them into stored parts (`formats.ts`). */
 const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
 
+/** A namespace that a trace was moved from or to. A slug names one namespace for good. */
+const Place = z.object({ namespaceId: z.string(), slug: z.string() })
+export type Place = z.infer<typeof Place>
+
 /** The newest earlier deletions of the trace, whose own events are erased. */
 const earlierDeletions = {
   earlier: z.array(
@@ -32,6 +36,7 @@ const earlierDeletions = {
       deletedAt: z.int(),
       deletedBy: z.string().optional(),
       messageCount: z.int(),
+      movedTo: Place.optional(),
     }),
   ),
   /** The number of all earlier deletions, if `earlier` does not have all. */
@@ -49,6 +54,7 @@ const PastEntry = z.object({
   updated: z.int().optional(),
   /** How many messages a summary was made of, or how many events an erased past had. */
   count: z.int().optional(),
+  movedFrom: Place.optional(),
 })
 export type PastEntry = z.infer<typeof PastEntry>
 
@@ -92,6 +98,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     ...storedTexts,
     visibility: Visibility,
+    /** Where a trace comes from that is being moved here: its messages follow in restatements, and `HistoryErased` completes it. */
+    movedFrom: Place.optional(),
   }),
   event('TraceUpdated', { patch: z.array(PatchOperation) }),
   event('MessageAdded', messageFields),
@@ -111,6 +119,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     createdAt: z.int(),
     messageCount: z.int(),
+    /** Where it was moved to. */
+    movedTo: Place.optional(),
     ...earlierDeletions,
   }),
   /**
@@ -127,7 +137,10 @@ export const TraceEvent = z.discriminatedUnion('type', [
     /** The append of the last event of the model registry before the usage was written: those prices count. Absent without one. */
     priced: z.string().optional(),
   }),
-  /** The present state of the trace; its messages are the restated ones before this event. Everything before `since` is erased. */
+  /**
+   * The present state of the trace; its messages are the restated ones before this event. Everything before `since` is erased. With `movedFrom` it is the
+   * state of a trace of another namespace.
+   */
   event('HistoryErased', {
     externalId: z.string(),
     namespaceId: z.string(),
@@ -146,6 +159,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     /** How many events could be read before and are erased. */
     erased: z.int(),
     past: z.array(PastEntry),
+    /** Where it was moved from, with the id of the last event that it had there: this is what it was then. */
+    movedFrom: Place.extend({ last: z.string() }).optional(),
     ...earlierDeletions,
   }),
 ])

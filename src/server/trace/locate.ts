@@ -1,9 +1,10 @@
 import { Rejected, hiddenNotFound } from '../../eventstore/engine/rejected.ts'
 import type { Caller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
+import { Moved, notFound } from '../http/http-error.ts'
 import type { Reader } from '../http/long-list.ts'
 import { traceId } from '../../base/ids.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
+import { missingTrace } from './moved.ts'
 import { type UserRole, assertMayRead, assertMayWrite, mayWrite } from './policy.ts'
 import { type ResolvedTrace, type StoredDetail, resolveTrace, traceDetail, userRoleOf } from './queries.ts'
 import type { TraceServices } from './services.ts'
@@ -62,7 +63,7 @@ export const readerOf = (
 
 /**
  * The trace that a read names.
- * @throws 404 if it does not exist, or the caller may not read it; 401 if there is no caller and the trace is not public
+ * @throws 404 if it does not exist, or the caller may not read it; Moved if it was moved; 401 if there is no caller and the trace is not public
  */
 export const locateToRead = async (
   reads: TraceServices['reads'],
@@ -70,12 +71,22 @@ export const locateToRead = async (
   caller: Caller | undefined,
 ): Promise<ReadableTrace> => {
   const hit = await resolveTrace(reads, externalId, caller, namespace)
-  if (!hit) throw notFound()
+  if (!hit) throw await missingTrace(reads, { externalId, namespace }, caller)
   assertMayRead(hit, userRoleOf(caller, hit))
   const trace = await traceDetail(reads, hit.id)
   if (!trace) throw notFound()
   assertMayRead(trace, userRoleOf(caller, hit)) // it may have become private meanwhile
   return { trace, reader: readerOf(hit, caller), role: hit.role }
+}
+
+/** Like `locateToRead`, and where the trace is now if it was moved. */
+export const locateWhereverMoved: typeof locateToRead = async (reads, name, caller) => {
+  try {
+    return await locateToRead(reads, name, caller)
+  } catch (error) {
+    if (!(error instanceof Moved)) throw error
+    return locateToRead(reads, { ...name, namespace: error.to }, caller)
+  }
 }
 
 /** The trace that a write names. @throws 404 if it does not exist, or the caller is not a member; 403 if the caller is a member who may not write */
@@ -85,7 +96,7 @@ export const locateToWrite = async (
   name: TraceName,
 ): Promise<LocatedTrace> => {
   const hit = await resolveTrace(reads, name.externalId, caller, name.namespace)
-  if (!hit) throw notFound()
+  if (!hit) throw await missingTrace(reads, name, caller)
   // The decision would refuse as well, but load the trace first: the time of a refusal must not reveal whether the trace exists.
   const writer = userRoleOf(caller, hit)!
   assertMayWrite(hit, writer)

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { WrittenTrace } from '../../contract/traces.ts'
-import { afterStored } from '../../eventstore/engine/rejected.ts'
+import { Rejected, afterStored } from '../../eventstore/engine/rejected.ts'
 import type { Decision } from '../../eventstore/engine/stream.ts'
 import { type Caller, contextOf, requireCaller, requireNamespace } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
 import { type JsonText, jsonText } from '../http/json-text.ts'
 import { writtenRevision } from '../http/log-position.ts'
 import { traceId } from '../../base/ids.ts'
+import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import { type FieldsOfUpsert, replace, unlessDeleted, upsert } from './decide.ts'
 import type { Trace, TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
@@ -64,6 +65,19 @@ export const writtenText = async (
   return jsonText<WrittenTrace>({ trace: text, revision: String(revision) })
 }
 
+/** Says where a deleted trace was moved only to members of that namespace. */
+const toMembers = async <T>({ reads }: TraceServices, caller: Caller, written: Promise<T>): Promise<T> => {
+  try {
+    return await written
+  } catch (error) {
+    if (!(error instanceof Rejected) || error.code !== 'deleted') throw error
+    const { movedTo, ...details } = error.details as { readonly movedTo?: string }
+    if (movedTo === undefined) throw error
+    const { role } = await namespaceById(reads, idOfSlug(movedTo), caller.userId)
+    throw role === undefined ? new Rejected('deleted', error.message, { details }) : error
+  }
+}
+
 /** Creates or updates a trace in the named namespace, or in that of the session. Returns the JSON text of the answer. */
 export const upsertTrace = async (
   service: TraceServices,
@@ -97,5 +111,9 @@ export const upsertTrace = async (
       return write(asked.unlessDeleted ? unlessDeleted(decide) : decide)
     })
   }
-  return writtenText(service, caller, (await updateRemembered()) ?? (await updateOrInsert()))
+  return writtenText(
+    service,
+    caller,
+    (await updateRemembered()) ?? (await toMembers(service, caller, updateOrInsert())),
+  )
 }

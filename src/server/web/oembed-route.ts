@@ -8,7 +8,7 @@ import { originOf, targetOrigin } from '../http/origin.ts'
 import type { HttpConfig } from '../http/settings.ts'
 import { readTracePath, tracePath } from '../pages/links.ts'
 import { titleOfTrace } from '../pages/trace-actions.ts'
-import { locateToRead } from '../trace/locate.ts'
+import { locateWhereverMoved } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { detailText } from '../trace/views.ts'
@@ -32,7 +32,7 @@ export const oembedRoute = (app: FastifyInstance, service: TraceServices & { rea
       const origin = config.PUBLIC_URL === undefined ? targetOrigin(request) : originOf(app, config)
       const named = readTracePath(URL.parse(url), origin)
       if (!named) throw notFound()
-      const { trace: row } = await locateToRead(reads, named, undefined).catch((error: unknown) => {
+      const { trace: row } = await locateWhereverMoved(reads, named, undefined).catch((error: unknown) => {
         throw isUnauthorized(error) ? notFound() : error
       })
       const trace = JSON.parse(detailText(shownRow(await models.known(), row))) as TraceDetail

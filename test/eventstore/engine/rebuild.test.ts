@@ -7,6 +7,7 @@ import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { Rejected } from '../../../src/eventstore/engine/rejected.ts'
 import { newErasePast } from '../../../src/server/history/erase-past.ts'
+import { newWholeTraces } from '../../../src/server/history/whole-traces.ts'
 import { erasedBefore, erases } from '../../../src/server/trace/erased-before.ts'
 import { type MessageUpsert, toUpsert } from '../../../src/server/trace/messages/message.ts'
 import { step } from '../../server/trace/arbitraries.ts'
@@ -31,7 +32,7 @@ const newErase = ({ reads, log, codec, traces, watermark }: Engine) => {
   const timeline = { rows: async () => [], caughtUp: async () => {}, assertNotQuarantined: () => {} }
   const caughtUp = (position: bigint) => watermark.waitFor(position, 60_000)
   const services = { reads, log, codec, traces, caughtUp, now: Date.now, timeline: timeline as never }
-  return newErasePast(services)
+  return newErasePast({ ...services, wholeTraces: newWholeTraces() })
 }
 
 /** As the process of erasure does it, for those that are due. */

@@ -3,13 +3,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { groups } from '../../../projections/index.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { eventsOf, notedIn } from '../erasure/support.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import type { App } from '../../support/open-app.ts'
 import { bodyOf, callerOf } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
-import { openHistory } from './support.ts'
+import { equalAfterRebuild, openHistory } from './support.ts'
 
 const test = suite('history: an erased past')
 
@@ -56,24 +54,6 @@ const ofNamespace = async (query = '') =>
   (await send<{ events: Entry[] }>('GET', `/v1/namespaces/${user.namespaceSlug}/events?limit=1000${query}`)).events
 const isErased = () => until(async () => (await notedIn(database)).length === 0)
 
-/** No rows that wait to be swept, and all read models as the log has them. */
-const equalAfterRebuild = async ({ service }: App) => {
-  for (const group of groups) {
-    const schema = schemaOf(group)
-    await until(async () => {
-      const dump = await dumpSchema(database.url, schema)
-      return [...(dump.obsolete_rows ?? []), ...(dump.obsolete_entries ?? [])].length === 0
-    })
-    const live = await dumpSchema(database.url, schema)
-    await rebuild({ url: database.url, group, log: service.log, codec: service.codec })
-    await until(async () => {
-      const dump = await dumpSchema(database.url, schema)
-      return [...(dump.obsolete_rows ?? []), ...(dump.obsolete_entries ?? [])].length === 0
-    })
-    assert.equal(await dumpSchema(database.url, schema), live, group.name)
-  }
-}
-
 test('the present stays, the past is gone from the log and the read models, and a rebuild gives the same rows', async () => {
   const secret = `w${randomUUID()}`
   const { url, id } = await lived(secret)
@@ -101,7 +81,7 @@ test('the present stays, the past is gone from the log and the read models, and 
   await isErased()
   assert.equal(await eventsOf(node, id), [...Array.from({ length: 3 }, () => 'MessageRestated'), 'HistoryErased'])
   for (const group of groups) assert.not.match(JSON.stringify(await dumpSchema(database.url, schemaOf(group))), secret)
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
   assert.equal(await shown(url), before)
   assert.equal(await erase(url), { revision, erased: 0 })
 })
@@ -124,7 +104,7 @@ test('a trace can be written, changed, erased again and deleted afterwards', asy
   const types = (await ofNamespace(`&order=asc&trace=${url.split('/').at(-1)}`)).map(({ type }) => type)
   assert.equal(types, ['TraceCreated', 'MessagesUpserted', 'MessagesUpserted', 'TraceUpdated', 'HistoryErased', 'MessagesUpserted', 'TraceUpdated', 'HistoryErased']) // prettier-ignore
   await isErased()
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
   await send('DELETE', url)
   assert.equal(
     (await ofNamespace(`&trace=${url.split('/').at(-1)}`)).map(({ type }) => type),
@@ -132,7 +112,7 @@ test('a trace can be written, changed, erased again and deleted afterwards', asy
   )
   await isErased()
   assert.equal(await eventsOf(node, id), ['TraceDeleted'])
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
 })
 
 test('a trace that was deleted before keeps its record of the deletion', async () => {
@@ -150,7 +130,7 @@ test('a trace that was deleted before keeps its record of the deletion', async (
     (await timeline(url)).map(({ type }) => type),
     ['HistoryErased'],
   )
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
   assert.is(deletions(await ofNamespace()), before)
   await send('DELETE', url)
   assert.is((await ask('PUT', `${url}?unlessDeleted=true`, {})).status, 410)
@@ -188,7 +168,7 @@ test('a trace that is larger than an append is erased in several, and is shown w
   assert.is((await eventsOf(node, trace.id)).length, 12)
   await post(url, [long(5, 'ef')])
   assert.match(await textAt(`${url}/messages?includeParts=true&revision=${revision}&limit=6`), 'abab')
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
 })
 
 test('a write on another node restarts the erasure, and is not lost', async () => {
@@ -244,12 +224,12 @@ test('restated messages that were never completed show nowhere, and go with the 
   assert.equal(await shown(url), before)
   assert.is((await timeline(url)).length, 4)
   await send('GET', `${url}?revision=${since}`)
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
   await post(url, [textOf('m0', 'said 0')])
   await send('PATCH', url, { title: 'kept' })
   await erase(url)
   await isErased()
-  await equalAfterRebuild(node)
+  await equalAfterRebuild(database, node)
   assert.is((await eventsOf(node, id)).length, 4)
 })
 

@@ -4,6 +4,7 @@ import type { Caller } from '../../http/caller.ts'
 import { okUnlessKnown } from '../../http/reply.ts'
 import { invalid } from '../../http/http-error.ts'
 import { route } from '../../http/route.ts'
+import { orMoved } from '../moved.ts'
 import { type MessagesToRead, chunkSizeOf, messageChunks } from './chunks.ts'
 import { cursorAfterMessage, keysOfCursor, readCursor } from './cursor.ts'
 import { listText, newMessagePage, pageEnd } from './page.ts'
@@ -36,7 +37,8 @@ export const messageListRoute = (
     const after = around === undefined ? keysOfCursor(cursor) : await keysAround(request, around)
     const asked = { includeParts, changedSince, limit: limit && limit + 1, after }
     const named = namedBy(params.externalId, caller, query.namespace)
-    const { trace, rows, rest } = await readPage(reads, { ...asked, named }, AT_ONCE)
+    const read = readPage(reads, { ...asked, named }, AT_ONCE)
+    const { trace, rows, rest } = await orMoved(reads, { ...params, ...query }, caller, read)
     const page = newMessagePage(limit)
     const end = endOf(page, trace, readCursor(trace, 'present', cursor)?.revision)
     if (!rest) return okUnlessKnown(reply, listText(page.textsOf(rows), ...end(trace.revision)))

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { traceId } from '../../../src/base/ids.ts'
+import { arrive } from '../../../src/server/trace/decide.ts'
+import { UNLIMITED } from '../../../src/server/namespace/room.ts'
+import { eventsOf, notedIn } from '../erasure/support.ts'
+import { type NamedTrace, type Person, callerOf, signIn } from '../../support/world.ts'
+import { until } from '../../support/until.ts'
+import { equalAfterRebuild, openHistory } from './support.ts'
+
+const test = suite('history: a moved trace')
+
+const { database, node, openNode, user: ada } = await openHistory(test)
+const [bob, cleo, dan] = [await signIn(node), await signIn(node), await signIn(node)]
+const acme = await ada.newTeam('acme')
+const beta = await ada.newTeam('beta')
+await ada.admit('acme', bob)
+await ada.admit('acme', cleo)
+await ada.admit('beta', bob)
+
+const textOf = (externalId: string, text: string) => ({
+  externalId,
+  role: 'assistant',
+  timestamp: 1_700_000_000_000,
+  usage: { inputTokens: 10, outputTokens: 5, responseId: `r-${externalId}` },
+  parts: [
+    { type: 'text', content: { text } },
+    { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: { text } } },
+  ],
+})
+const three = (word: string) => Array.from({ length: 3 }, (_, i) => textOf(`m${i}`, `${word} ${i}`))
+
+type Moved = { trace: { id: string; namespace: { slug: string } } & Record<string, unknown> }
+const move = ({ ask }: Person, externalId: string, from: string, to: string) =>
+  ask('POST', `/v1/traces/${externalId}/move?namespace=${from}`, { namespace: to })
+const moved = async (who: Person, externalId: string, from: string, to: string): Promise<Moved['trace']> => {
+  const { status, data, error } = await move(who, externalId, from, to)
+  assert.is(status, 200, JSON.stringify(error))
+  return (data as Moved).trace
+}
+
+/** A trace of a person in a namespace, with messages. */
+const inNamespace = async (who: Person, slug: string, fields: object = {}, word = 'said'): Promise<NamedTrace> => {
+  const externalId = randomUUID()
+  const url = `/v1/traces/${externalId}`
+  const { trace } = await who.send<Moved>('PUT', `${url}?namespace=${slug}`, fields)
+  await who.send('POST', `${url}/messages/batch?namespace=${slug}`, { messages: three(word) })
+  return { id: trace.id, externalId, url, page: `/@${slug}/${externalId}` }
+}
+
+/** What the trace is, without what names its place. */
+const shown = async ({ send }: Person, { externalId }: Pick<NamedTrace, 'externalId'>, slug: string) => {
+  const { trace } = await send<Moved>('GET', `/v1/traces/${externalId}?namespace=${slug}`)
+  const { id: _, namespace: _n, ...fields } = trace
+  const path = `/v1/traces/${externalId}/messages?namespace=${slug}&includeParts=true`
+  const { messages } = await send<{ messages: Record<string, unknown>[] }>('GET', path)
+  return [fields, messages.map(({ id: _, traceId: _t, revision: _r, ...message }) => message)]
+}
+type Entry = { type: string; text: string; movedFrom?: string; movedTo?: string }
+const entries = async ({ send }: Person, path: string) => (await send<{ events: Entry[] }>('GET', path)).events
+const isErased = () => until(async () => (await notedIn(database)).length === 0)
+
+test('it is in the other namespace what it was, its history begins anew, and here it is deleted and erased', async () => {
+  const word = `w${randomUUID()}`
+  const one = await inNamespace(
+    ada,
+    ada.namespaceSlug,
+    { title: 'A title', visibility: 'public', gitBranch: 'main' },
+    word,
+  )
+  const before = await shown(ada, one, ada.namespaceSlug)
+  const trace = await moved(ada, one.externalId, ada.namespaceSlug, 'acme')
+  assert.equal([trace.id, trace.namespace.slug], [traceId(acme.id, one.externalId), 'acme'])
+  assert.equal(await shown(ada, one, 'acme'), before)
+  assert.equal(await shown(bob, one, 'acme'), before)
+  const own = await entries(ada, `/v1/traces/${one.externalId}/events?namespace=acme`)
+  assert.equal(
+    own.map(({ type, movedFrom }) => [type, movedFrom]),
+    [['HistoryErased', ada.namespaceSlug]],
+  )
+  assert.match(own[0]!.text, `moved the trace here from @${ada.namespaceSlug}`)
+  const [last] = await entries(ada, `/v1/namespaces/${ada.namespaceSlug}/events?trace=${one.externalId}`)
+  assert.equal([last!.type, last!.movedTo], ['TraceDeleted', 'acme'])
+  assert.match(last!.text, /moved the trace “.*”, which had 3 messages, to @acme$/)
+  await isErased()
+  assert.equal(await eventsOf(node, one.id), ['TraceDeleted'])
+  assert.equal(await eventsOf(node, trace.id), [
+    'MessageRestated',
+    'MessageRestated',
+    'MessageRestated',
+    'HistoryErased',
+  ])
+  const found = async () => (await ada.send<{ results: unknown[] }>('GET', `/v1/search?q=${word}`)).results.length
+  await until(async () => (await found()) === 1)
+  const used = async (slug: string) => {
+    const period = 'from=2023-11-01T00:00:00Z&to=2023-12-01T00:00:00Z'
+    return JSON.stringify(await ada.send('GET', `/v1/namespaces/${slug}/usage?${period}`)).includes('"inputTokens":30')
+  }
+  assert.equal([await used('acme'), await used(ada.namespaceSlug)], [true, false])
+  await equalAfterRebuild(database, node)
+  assert.equal(await shown(ada, one, 'acme'), before)
+})
+
+test('its old address leads those to it who may read it there, and is nothing to others', async () => {
+  const one = await inNamespace(bob, 'acme')
+  await moved(bob, one.externalId, 'acme', 'beta')
+  const where = async (who: Person, url: string) => {
+    const { statusCode, headers } = await who.open(url)
+    return [statusCode, headers.location, headers['cache-control']]
+  }
+  const api = `${one.url}?namespace=acme&x=1`
+  for (const who of [ada, bob]) {
+    assert.equal(await where(who, one.page), [308, `/@beta/${one.externalId}`, 'no-store'])
+    assert.equal(await where(who, `${one.page}/-/changes?x=1`), [
+      308,
+      `/@beta/${one.externalId}/-/changes?x=1`,
+      'no-store',
+    ])
+    assert.equal((await where(who, api)).slice(0, 2), [308, `${one.url}?namespace=beta&x=1`])
+    for (const path of ['messages?', 'children?', 'events?', 'export?format=json&'])
+      assert.is((await where(who, `${one.url}/${path}namespace=acme`))[0], 308, path)
+  }
+  for (const who of [cleo, dan]) {
+    assert.is((await where(who, one.page))[0], 404)
+    assert.is((await where(who, api))[0], 404)
+  }
+  const nobody = callerOf(node)
+  assert.is((await nobody.open(one.page)).statusCode, 404)
+  await ada.send('PATCH', `${one.url}?namespace=beta`, { visibility: 'public' })
+  assert.is((await nobody.open(one.page)).headers.location, `/@beta/${one.externalId}`)
+  await moved(bob, one.externalId, 'beta', bob.namespaceSlug)
+  assert.is((await cleo.open(one.page)).headers.location, `/@${bob.namespaceSlug}/${one.externalId}`)
+  await moved(bob, one.externalId, bob.namespaceSlug, 'acme')
+  assert.is((await bob.ask('GET', `${one.url}?namespace=acme`)).status, 200)
+  assert.is((await bob.open(`/@beta/${one.externalId}`)).headers.location, one.page)
+})
+
+test('who may write to it may move it to a namespace of theirs, and nobody else', async () => {
+  const one = await inNamespace(bob, 'acme')
+  const formerly = await signIn(node)
+  await ada.admit('acme', formerly)
+  await ada.send('DELETE', `/v1/namespaces/acme/members/${formerly.userId}`)
+  assert.is((await move(dan, one.externalId, 'acme', dan.namespaceSlug)).status, 404)
+  assert.is((await move(formerly, one.externalId, 'acme', formerly.namespaceSlug)).status, 404)
+  assert.is((await move(cleo, one.externalId, 'acme', cleo.namespaceSlug)).status, 403)
+  assert.is((await move(bob, one.externalId, 'acme', dan.namespaceSlug)).status, 404)
+  assert.is((await move(bob, one.externalId, 'acme', 'no-such')).status, 404)
+  assert.is((await callerOf(node).ask('POST', `${one.url}/move`, { namespace: 'acme' })).status, 401)
+  assert.is((await bob.ask('POST', `${one.url}/move?namespace=acme`, {})).status, 400)
+  const before = await shown(bob, one, 'acme')
+  assert.is((await moved(ada, one.externalId, 'acme', 'beta')).createdBy, bob.userId)
+  assert.equal(await shown(bob, one, 'beta'), before)
+  assert.is((await moved(ada, one.externalId, 'beta', 'beta')).id, traceId(beta.id, one.externalId))
+})
+
+test('where its externalId is taken nothing is moved, of its sub-agents neither', async () => {
+  const parent = await inNamespace(bob, 'acme')
+  const child = await inNamespace(bob, 'acme', { parentExternalId: parent.externalId })
+  await bob.send('PUT', `${child.url}?namespace=beta`, { title: 'another' })
+  const { status, error } = await move(bob, parent.externalId, 'acme', 'beta')
+  assert.equal([status, error.code], [409, 'exists'])
+  assert.match(error.message, child.externalId)
+  for (const one of [parent, child]) assert.is((await bob.ask('GET', `${one.url}?namespace=acme`)).status, 200)
+  assert.is((await bob.ask('GET', `${parent.url}?namespace=beta`)).status, 404)
+})
+
+test('its sub-agents move along, but for those of others, and forks stay', async () => {
+  const parent = await inNamespace(bob, 'acme')
+  const child = await inNamespace(bob, 'acme', { parentExternalId: parent.externalId })
+  const grandchild = await inNamespace(bob, 'acme', { parentExternalId: child.externalId, parentKind: 'call' })
+  const fork = await inNamespace(bob, 'acme', { parentExternalId: parent.externalId, parentKind: 'fork' })
+  const others = await inNamespace(cleo, 'acme', { parentExternalId: parent.externalId })
+  await bob.send('PATCH', `${parent.url}?namespace=acme`, { parentExternalId: grandchild.externalId })
+  await moved(bob, parent.externalId, 'acme', 'beta')
+  for (const one of [parent, child, grandchild])
+    assert.is((await bob.send<Moved>('GET', `${one.url}?namespace=beta`)).trace.namespace.slug, 'beta')
+  for (const one of [fork, others]) assert.is((await bob.ask('GET', `${one.url}?namespace=beta`)).status, 404)
+})
+
+test('a client that uploads to its old place is told where it is, if it may know', async () => {
+  const one = await inNamespace(ada, 'acme')
+  await moved(ada, one.externalId, 'acme', ada.namespaceSlug)
+  const put = async (who: Person) => {
+    const { status, error } = await who.ask('PUT', `${one.url}?namespace=acme&unlessDeleted=true`, {})
+    return [status, (error as unknown as { details: { movedTo?: string } }).details.movedTo]
+  }
+  assert.equal(await put(ada), [410, ada.namespaceSlug])
+  assert.equal(await put(bob), [410, undefined])
+})
+
+test('a move that died is completed by a repetition, whatever it has left', async () => {
+  const one = await inNamespace(bob, 'acme')
+  const before = await shown(bob, one, 'acme')
+  const there = traceId(beta.id, one.externalId)
+  const { traces, visible } = node.service
+  const origin = { externalId: one.externalId, namespaceId: beta.id, createdBy: bob.userId }
+  const place = { namespaceId: acme.id, slug: 'acme' }
+  const fields = { agentId: 'unknown', visibility: 'private' } as const
+  const context = { actor: { userId: bob.userId } }
+  const { position } = await traces.transact(there, { decide: arrive(origin, fields, place, UNLIMITED), answer: () => {} }, context) // prettier-ignore
+  await visible(position)
+  await bob.send('POST', `${one.url}/messages/batch?namespace=acme`, { messages: [textOf('m3', 'since')] })
+  await moved(bob, one.externalId, 'acme', 'beta')
+  const [fields4, messages] = await shown(bob, one, 'beta')
+  assert.equal([(fields4 as { messageCount: number }).messageCount, (messages as unknown[]).length], [4, 4])
+  assert.equal((messages as unknown[]).slice(0, 3), before[1])
+  await isErased()
+  await equalAfterRebuild(database, node)
+})
+
+test('a large trace with writes on another node loses none of them', async () => {
+  const other = await openNode({ env: { ROLES: 'api,projector' } })
+  const one = await inNamespace(bob, 'acme')
+  const long = 'ab'.repeat(450_000)
+  for (let i = 0; i < 10; i++)
+    await bob.send('POST', `${one.url}/messages/batch?namespace=acme`, { messages: [textOf(`l${i}`, long)] })
+  const there = callerOf(other, bob.token)
+  const written = 20
+  const writing = (async () => {
+    for (let i = 0; i < written; i++) {
+      const body = { messages: [textOf(`w${i}`, `words ${i}`)] }
+      // The session is asked for by its present place, as a client does that has learnt it.
+      await until(async () => {
+        for (const slug of ['acme', 'beta'])
+          if ((await there.ask('POST', `${one.url}/messages/batch?namespace=${slug}`, body)).status === 200) return true
+        return false
+      })
+    }
+  })()
+  await until(async () => (await move(bob, one.externalId, 'acme', 'beta')).status === 200)
+  await writing
+  await node.service.visible(await node.service.log.head())
+  const [, messages] = await shown(bob, one, 'beta')
+  const ids = (messages as { externalId: string }[]).map(({ externalId }) => externalId)
+  assert.equal(ids.filter((id) => id.startsWith('w')).sort(), Array.from({ length: written }, (_, i) => `w${i}`).sort())
+  assert.is(ids.length, 3 + 10 + written)
+  await isErased()
+  assert.equal(await eventsOf(node, one.id), ['TraceDeleted'])
+})
+
+test('a namespace that is full takes no more', async () => {
+  const full = await openNode({ env: { QUOTA_TRACES: '1' } })
+  const eve = await signIn(full)
+  const team = await eve.newTeam()
+  const [first, second] = [await inNamespace(eve, eve.namespaceSlug), randomUUID()]
+  await eve.send('PUT', `/v1/traces/${second}?namespace=${team.slug}`, {})
+  const { status, error } = await eve.ask('POST', `${first.url}/move?namespace=${eve.namespaceSlug}`, {
+    namespace: team.slug,
+  })
+  assert.equal([status, error.code], [403, 'quota_exceeded'])
+  assert.is((await eve.ask('GET', `${first.url}?namespace=${eve.namespaceSlug}`)).status, 200)
+})
+
+test.run()

@@ -4,13 +4,21 @@ import { exitCodes, UsageError } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { type GivenSecret, readSecret, type Secret } from '../cli/secret.ts'
-import { newApiClient } from '../client/api/client.ts'
+import { newApiClient, type SignInReview } from '../client/api/client.ts'
 import { hasStatus } from '../client/api/errors.ts'
 import { configDir, givenAddress, isUnencrypted } from '../client/config.ts'
 import { logInWithCodehost, newTerminalPrompts, requireConfirm } from '../client/login/codehost-login.ts'
 import { readCredentials, writeCredentials } from '../client/login/credentials.ts'
 import { type LoggedIn, logInWithDevice } from '../client/login/device-login.ts'
 import { logInWithCode } from '../client/login/join-login.ts'
+import {
+  askForPerson,
+  canAsk,
+  type NewPerson,
+  type Proposal,
+  proposalOf,
+  proposalOfSystem,
+} from '../client/login/new-person.ts'
 import { joinAtNewAddress, logInAtNewAddress } from '../client/login/moved-login.ts'
 import { type Recognised, recognise } from '../client/login/recognise.ts'
 import { serverKey } from '../client/server-key.ts'
@@ -49,8 +57,12 @@ const confirmNewDevice = async ({ config, server, yes }: JoinAsDevice) => {
 /** How to ask on the terminal; undefined without one. */
 const terminalConfirm = () => (io().stdin.isTTY && io().stderr.isTTY ? askToConfirm : undefined)
 
-/** `movedFrom`: the former address of the service. */
-type LoggedInHere = LoggedIn & { readonly movedFrom?: string }
+type LoggedInHere = LoggedIn & {
+  /** The former address of the service. */
+  readonly movedFrom?: string
+  /** What the user is called, if this machine had none before. */
+  readonly person?: NewPerson | undefined
+}
 
 /**
  * Logs this machine in with the code of another one, after confirmation if needed.
@@ -70,11 +82,13 @@ type Options = {
   readonly codehost?: boolean
   readonly namespace?: string
   readonly name?: string
+  readonly slug?: string
   readonly invite?: GivenSecret
   readonly join?: GivenSecret
   readonly newDevice?: boolean
   readonly acceptLog?: string
   readonly browser: boolean
+  readonly input: boolean
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -96,18 +110,49 @@ const explainPath = (server: string) => (error: unknown) => {
   throw new UsageError(`${server} is not the address of a Tracebook server. Did you mean ${origin}?`)
 }
 
-/** Sets the name of --name, or asks for one after an invite. Returns the user's name. */
+/** Whether a new user is asked for a name and a slug. */
+const asksNewUser = ({ input, json, yes }: Options): boolean => input && !json && !yes && canAsk()
+
+/** What a new user is called: by the options, and on a terminal by what the user answers. @throws UsageError if the input ends first */
+const nameNewUser = async (options: Options, proposal: Proposal): Promise<NewPerson> => {
+  const { name, slug } = options
+  const given = { ...(name === undefined ? {} : { displayName: name }), ...(slug === undefined ? {} : { slug }) }
+  return asksNewUser(options) ? askForPerson(given, proposal) : given
+}
+
+/** Sets the name of --name, or the one that a new user has answered, or asks for one after an invite. Returns the user's name. */
 const giveName = async (
   server: string,
-  { name, invite, json }: Options,
-  displayName: string | undefined,
+  options: Options,
+  { displayName, person }: LoggedInHere,
 ): Promise<string | undefined> => {
-  const isAsked = displayName === undefined && invite !== undefined && !json
-  if (name === undefined && !isAsked) return displayName
+  const name = options.name ?? person?.displayName
+  const wasAsked = person !== undefined && asksNewUser(options)
+  const isAsked =
+    displayName === undefined && options.invite !== undefined && options.input && !options.json && !wasAsked
+  if (name === undefined ? !isAsked : name === displayName) return displayName
   const { account } = await openAccount(openAccess({ server }))
   if (name === undefined) return askForName(account)
   await account.rename(name).catch(explainName)
   return name
+}
+
+const refusals = {
+  taken: 'is taken',
+  reserved: 'is reserved',
+  invalid: 'cannot be one: it needs 1 to 64 letters from a to z and digits, with single hyphens between them',
+} as const
+
+/** Says why the user's namespace has not the slug that was asked for, if it has not. */
+const saySlug = (options: Options, { slugRefused, namespaceSlug, person }: LoggedInHere): void => {
+  const asked = (person?.slug ?? options.slug)?.trim().toLowerCase()
+  if (slugRefused)
+    say(
+      `The slug "${slugRefused.slug}" ${refusals[slugRefused.reason]}. Your namespace is "${namespaceSlug}"; to have another one, run: ` +
+        `${commandName} namespaces create SLUG`,
+    )
+  else if (asked !== undefined && asked !== namespaceSlug)
+    say(`The slug "${asked}" was not used, because this device has a user already.`)
 }
 
 /** Said where an address has another log than before. */
@@ -154,12 +199,14 @@ const recogniseFor = async (
   return { is: 'known', log }
 }
 
-const refuseCombinations = ({ codehost, namespace, yes, newDevice, join, invite }: Options): void => {
+const refuseCombinations = ({ codehost, namespace, yes, newDevice, join, invite, slug }: Options): void => {
   if (namespace !== undefined && !codehost) throw new UsageError('--namespace needs --codehost.')
   if (yes && !codehost && !newDevice)
     throw new UsageError('--yes needs --codehost or --new-device; nothing else asks for confirmation in advance.')
   if (join !== undefined && (codehost || invite !== undefined))
     throw new UsageError('--join cannot be combined with --codehost or --invite, because it joins an existing user.')
+  if (join !== undefined && slug !== undefined)
+    throw new UsageError('--join cannot be combined with --slug, which is for a new user.')
 }
 
 /** Logs in at an address, in the way that the options say. */
@@ -176,9 +223,17 @@ const logIn = async (
   const { log } = found
   const newClient = (url: string, token?: string) => newApiClient(url, token, noticedTiming)
   if (join !== undefined) return joinAsDevice({ config, server, found, code: join, newDevice, yes })
-  if (codehost)
-    return logInWithCodehost({ config, server, log, slug, inviteCode, isLocal: browser, prompts }, newClient)
-  if (found.is !== 'elsewhere' || newDevice) return logInWithDevice(config, server, newClient, inviteCode, log)
+  if (codehost) {
+    let person: NewPerson | undefined
+    const personOf = async (account: SignInReview['account']) =>
+      (person = await nameNewUser(options, proposalOf(account)))
+    const asked = { config, server, log, slug, inviteCode, isLocal: browser, prompts, personOf }
+    return { ...(await logInWithCodehost(asked, newClient)), person }
+  }
+  if (found.is !== 'elsewhere' || newDevice) {
+    const person = found.is === 'known' ? undefined : await nameNewUser(options, proposalOfSystem())
+    return { ...(await logInWithDevice(config, server, newClient, inviteCode, log, person)), person }
+  }
   const { known } = found
   return logInAtNewAddress(
     { config, server, log: found.log, known, confirm: terminalConfirm() },
@@ -194,14 +249,16 @@ export const login = async (options: Options): Promise<number> => {
   const config = configDir(io().env)
   if (isUnencrypted(server)) say(`Warning: ${server} is not encrypted; others on the network can read your token.`)
   const loggedIn = await logIn(config, server, options, invite).catch(explainPath(server))
-  const { userId, namespaceSlug, keptAside, movedFrom } = loggedIn
+  const { userId, namespaceSlug, keptAside, movedFrom, slugRefused } = loggedIn
   if (keptAside !== undefined) say(`The former device id of this machine was saved in ${keptAside}`)
   if (movedFrom !== undefined)
     say(`What was stored here for ${movedFrom} holds for ${server}, and commands for it go there.`)
-  const displayName = await giveName(server, options, loggedIn.displayName)
+  const displayName = await giveName(server, options, loggedIn)
+  saySlug(options, loggedIn)
   if (options.json) {
     const name = displayName === undefined ? {} : { displayName }
-    await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug })
+    const refused = slugRefused === undefined ? {} : { slugRefused }
+    await printDocument({ type: 'login', server, userId, ...name, namespace: namespaceSlug, ...refused })
     return exitCodes.ok
   }
   const who = userText({ id: userId, displayName })

@@ -5,7 +5,6 @@ import { type AnswerOf, type BodyFor, newRequests } from './requests.ts'
 import { realTiming, type RetryTiming } from './retry.ts'
 
 type WithNamespace = { readonly namespaceId: string; readonly namespaceSlug: string }
-type SignInCodes = BodyFor<'POST /v1/auth/complete'>
 type TraceBody = BodyFor<'PUT /v1/traces/{externalId}'>
 
 export type NewSession = AnswerOf<'POST /v1/session'>['session'] & WithNamespace
@@ -72,8 +71,8 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
     position: () => position,
     startSignIn: (body: BodyFor<'POST /v1/auth/start'>) => call('POST /v1/auth/start', { body }),
     /** The account and the user that completing the sign-in would join. Changes nothing. */
-    reviewSignIn: (body: SignInCodes) => call('POST /v1/auth/review', { body }),
-    completeSignIn: async (body: SignInCodes): Promise<NewSession> =>
+    reviewSignIn: (body: BodyFor<'POST /v1/auth/review'>) => call('POST /v1/auth/review', { body }),
+    completeSignIn: async (body: BodyFor<'POST /v1/auth/complete'>): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/auth/complete', { body })).session),
     namespace: async (slug: string) => (await call('GET /v1/namespaces/{slug}', { path: { slug } })).namespace,
     /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */

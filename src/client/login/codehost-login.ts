@@ -12,6 +12,7 @@ import { isLoopback } from '../config.ts'
 import { ensureCredentials } from './credentials.ts'
 import { type LoggedIn, storeLogin } from './device-login.ts'
 import { type LoopbackReceiver, openLoopbackReceiver } from './loopback-receiver.ts'
+import type { NewPerson } from './new-person.ts'
 
 const unsafeUrl = (text: string) =>
   new RequestFailed(
@@ -54,6 +55,8 @@ type CodehostLoginOptions = {
   /** Whether the browser runs on this machine, so that it can be redirected to a local port. */
   readonly isLocal: boolean
   readonly prompts: Prompts
+  /** What a new user with this account is called. */
+  readonly personOf?: (account: SignInReview['account']) => Promise<NewPerson>
 }
 
 /** The exchange code in pasted text, which is the code itself or the URL that contains it. */
@@ -97,11 +100,18 @@ export const requireConfirm = ({ confirm }: Prompts): void => {
   if (!confirm) throw new UsageError(cannotConfirm)
 }
 
-/** Asks the user before the sign-in is completed: a pasted code may belong to another person's account. */
-const assertConfirmed = async (api: ApiClient, codes: Codes, { server, prompts }: CodehostLoginOptions) => {
+/**
+ * Asks the user before the sign-in is completed: a pasted code may belong to another person's account. Returns what a new user is called.
+ */
+const confirmed = async (
+  api: ApiClient,
+  codes: Codes,
+  { server, prompts, personOf }: CodehostLoginOptions,
+): Promise<NewPerson> => {
   const review = await api.reviewSignIn(codes)
-  if (await prompts.confirm!(describeSignIn(review, server, hostname()))) return
-  throw new RequestFailed('nothing was joined, and you are not logged in')
+  if (!(await prompts.confirm!(describeSignIn(review, server, hostname()))))
+    throw new RequestFailed('nothing was joined, and you are not logged in')
+  return review.joining === 'new' && personOf ? personOf(review.account) : {}
 }
 
 /** Waits for the code from the browser's redirect and from the prompt, and returns the first one. */
@@ -143,8 +153,8 @@ export const logInWithCodehost = async (options: CodehostLoginOptions, newClient
       .catch(explainMissingCodehost(server))
     prompts.openSignInPage(checkedSignInUrl(authorizeUrl))
     const codes = { state, exchangeCode: await receiveCode(state, loopback, prompts) }
-    await assertConfirmed(api, codes, options)
-    return await storeLogin(config, credentials, await api.completeSignIn(codes), newClient)
+    const person = await confirmed(api, codes, options)
+    return await storeLogin(config, credentials, await api.completeSignIn({ ...codes, ...person }), newClient)
   } finally {
     loopback?.close()
   }

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { NewApiClient, NewSession } from '../api/client.ts'
 import { type Credentials, ensureCredentials, serviceOf, takeAddress, writeCredentials } from './credentials.ts'
+import type { NewPerson } from './new-person.ts'
 
 /** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
 export type LoggedIn = {
@@ -8,13 +9,15 @@ export type LoggedIn = {
   readonly displayName?: string
   readonly namespaceSlug: string
   readonly keptAside?: string
+  /** Why a new user has not got the slug that was asked for. */
+  readonly slugRefused?: NonNullable<NewSession['slugRefused']>
 }
 
 /** Stores a new session of a device as the login for its server, and returns its user. Throws RequestFailed. */
 export const storeLogin = async (
   config: string,
   credentials: Credentials,
-  { token, userId, namespaceId, namespaceSlug }: NewSession,
+  { token, userId, namespaceId, namespaceSlug, slugRefused }: NewSession,
   newClient: NewApiClient,
 ): Promise<LoggedIn> => {
   const { server, deviceId } = credentials
@@ -27,13 +30,14 @@ export const storeLogin = async (
     namespaceSlug,
     ...(user?.displayName === undefined ? {} : { displayName: user.displayName }),
     ...(keptAside === undefined ? {} : { keptAside }),
+    ...(slugRefused === undefined ? {} : { slugRefused }),
   }
 }
 
 /**
  * Logs this device in to `server` with its device id. The id is stored before the request, so that a retry after a lost
- * response logs in as the same user. `inviteCode` is for a server that requires an invite, `log` the log that the server has. Throws
- * RequestFailed.
+ * response logs in as the same user. `inviteCode` is for a server that requires an invite, `log` the log that the server has, `person` what a new
+ * user is called. Throws RequestFailed.
  */
 export const logInWithDevice = async (
   config: string,
@@ -41,12 +45,14 @@ export const logInWithDevice = async (
   newClient: NewApiClient,
   inviteCode?: string,
   log?: string,
+  person: NewPerson = {},
 ): Promise<LoggedIn> => {
   const credentials = await ensureCredentials(config, server, log)
   const session = await newClient(server).newSession({
     deviceId: credentials.deviceId,
     deviceName: hostname(),
     ...(inviteCode === undefined ? {} : { inviteCode }),
+    ...person,
   })
   return storeLogin(config, credentials, session, newClient)
 }

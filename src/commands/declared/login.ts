@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { secretHelp } from '../../cli/secret.ts'
 import { clientCommand, jsonOption, serverOption, withAction } from './command.ts'
 import { sessionsEnvironment } from './help.ts'
-import { shortName } from './values.ts'
+import { shortName, someText } from './values.ts'
 
 const loginHelp = `
 Examples:
@@ -40,13 +40,18 @@ the log was copied; with --new-device it becomes a new user.
 A server may require an invite: --invite takes the code of an invite, and makes you a member of its
 namespace as you sign up. The code is given in the same ways.
 
-Others see you by the name that --name gives you. On a terminal, --invite asks for a name
-if you have none; "tracebook whoami --set-name" sets one later.
+Others see you by your name, and your sessions are in a namespace with a slug, as in the address
+/@ada. Both are yours to choose as you sign up: --name and --slug give them, and on a terminal you are
+asked for those that are missing, with a proposal that Enter takes. Without an answer, with --yes, --json
+or --no-input, and in continuous integration (CI is set), a new user has no name, but for that of the
+account at a code host, and a generated slug. So it is for a slug that is taken or not allowed, which is
+said. "tracebook whoami --set-name" sets a name later; the slug stays.
 
+  tracebook login --name "Ada Lovelace" --slug ada
   tracebook login --invite a1B2c3D4e --name "Ada Lovelace"
 
 With --json, stdout holds one JSON document:
-  {"type":"login","server","userId","displayName"?,"namespace"}
+  {"type":"login","server","userId","displayName"?,"namespace","slugRefused"?}
   {"type":"error","message","exitCode"}   instead, when it failed
 
 Environment:
@@ -72,6 +77,8 @@ const login = (): Command =>
       .option('--yes', 'with --codehost or --new-device: confirm without being asked')
       .option('--invite [code]', 'sign up with an invite, if the server requires one; -: read it from standard input')
       .option('--name <name>', 'set your name, which others see', shortName)
+      .option('--slug <slug>', 'the slug of your own namespace, if you are a new user', someText)
+      .option('--no-input', 'do not ask a new user for a name and a slug')
       .addOption(jsonOption())
       .option('--no-browser', 'with --codehost: open no browser, paste the code'),
     loginHelp,

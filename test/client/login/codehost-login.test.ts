@@ -1,11 +1,12 @@
 import { hostname } from 'node:os'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { newApiClient } from '../../../src/client/api/client.ts'
+import { newApiClient, type SignInReview } from '../../../src/client/api/client.ts'
 import { type Prompts, parseExchangeCode, logInWithCodehost } from '../../../src/client/login/codehost-login.ts'
 import { connect } from '../../../src/client/login/connect.ts'
 import { readCredentials } from '../../../src/client/login/credentials.ts'
 import { logInWithDevice } from '../../../src/client/login/device-login.ts'
+import { proposalOf } from '../../../src/client/login/new-person.ts'
 import { openWithProvider } from '../../server/signin/support/world.ts'
 import { newWorld } from '../../support/world.ts'
 import { tempFolder } from '../support/temp.ts'
@@ -104,6 +105,24 @@ test('login asks before it joins an account to a user, and names the account, th
   assert.is(joins.shown, `This device (${hostname()}) belongs to ${user}: ${joined}`)
   await logInWithCodehost({ ...where, prompts: known }, newApiClient)
   assert.is(known.shown, `This device (${hostname()}) will act with ${account}, as ${user}.`)
+  folder.remove()
+  provider.account = { id: '1', login: 'ada' }
+})
+
+test('a new user with an account is asked for names, with the account as a proposal; one who is known is not', async () => {
+  provider.account = { id: 'named', login: 'Grace_H', name: 'Grace Hopper' }
+  const folder = tempFolder()
+  const asked: unknown[] = []
+  const personOf = async (account: SignInReview['account']) => {
+    asked.push(proposalOf(account))
+    return { slug: 'grace' }
+  }
+  const logIn = () =>
+    logInWithCodehost({ config: folder.path, server, isLocal: true, prompts: clicks(), personOf }, newApiClient)
+  const { displayName, namespaceSlug } = await logIn()
+  assert.equal([displayName, namespaceSlug], ['Grace Hopper', 'grace'])
+  assert.is((await logIn()).namespaceSlug, 'grace')
+  assert.equal(asked, [{ name: 'Grace Hopper', slug: 'grace-h' }])
   folder.remove()
   provider.account = { id: '1', login: 'ada' }
 })

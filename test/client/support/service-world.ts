@@ -26,12 +26,13 @@ export type StoredTrace = {
 }
 export type TestSession = { readonly userId: string; readonly namespaceId: string }
 
-/** All that the test service knows. `users`: user ids by device id. */
+/** All that the test service knows. `users`: user ids by device id; `names`: of users. */
 export type World = {
   readonly traces: StoredTrace[]
   readonly namespaces: { readonly id: string; readonly slug: string; readonly roles: Map<string, 'admin' | 'member'> }[]
   readonly sessions: Map<string, TestSession>
   readonly users: Map<string, string>
+  readonly names: Map<string, string>
   /** What names the log of the service, and its present epoch. */
   logId: string
   /** What names the log in all its epochs. */

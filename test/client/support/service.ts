@@ -13,8 +13,11 @@ const addNamespace = (world: World, slug: string, roles: Record<string, 'admin' 
   return namespace
 }
 
-const newSession = (world: World, { deviceId, namespaceId }: { deviceId: string; namespaceId?: string }): Answer => {
+type NewSession = { readonly deviceId: string; readonly namespaceId?: string; readonly displayName?: string }
+
+const newSession = (world: World, { deviceId, namespaceId, displayName }: NewSession): Answer => {
   const userId = world.users.get(deviceId) ?? randomUUID()
+  if (!world.users.has(deviceId) && displayName !== undefined) world.names.set(userId, displayName)
   if (!world.users.has(deviceId)) addNamespace(world, `user-${world.users.size + 1}`, { [userId]: 'admin' })
   world.users.set(deviceId, userId)
   const wanted = world.namespaces.find((one) => (namespaceId ? one.id === namespaceId : one.roles.has(userId)))
@@ -26,14 +29,15 @@ const newSession = (world: World, { deviceId, namespaceId }: { deviceId: string;
 }
 
 const currentSession = (
-  { namespaces, logId, positions }: World,
+  { namespaces, names, logId, positions }: World,
   { path }: Asked,
   { userId, namespaceId }: TestSession,
 ): Answer => {
   const namespace = namespaces.find(({ id }) => id === namespaceId)
   const asked = new URL(path, 'http://service').searchParams.get('holds')
   const held = asked === null ? {} : { holds: positions.has(asked) }
-  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user: { id: userId }, logId, ...held })
+  const user = { id: userId, displayName: names.get(userId) }
+  return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user, logId, ...held })
 }
 
 const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: TestSession): Answer => {
@@ -67,6 +71,7 @@ export const newService = (): Service => {
     namespaces: [],
     sessions: new Map(),
     users: new Map(),
+    names: new Map(),
     logId: randomUUID(),
     log: randomUUID(),
     positions: new Set(),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { FORM_TYPE } from '../../contract/route.ts'
+import type { AddressLimit } from './limits.ts'
 
 /** A title of 4,096 characters, percent-encoded, has up to 48 KiB. */
 const FORM_BYTES = 64 * 1024
@@ -21,8 +22,8 @@ type Form<Fields extends z.ZodRawShape> = {
   readonly path: string
   readonly params?: z.ZodObject
   readonly fields: Fields
-  readonly auth: 'required' | 'none'
-  readonly limit?: 'sign-in'
+  readonly auth: 'required' | 'optional' | 'none'
+  readonly limit?: AddressLimit
 }
 
 type FormRequest<Fields extends z.ZodRawShape> = FastifyRequest & { readonly body: z.infer<z.ZodObject<Fields>> }

@@ -8,7 +8,7 @@ import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
 /** Limits that are counted by address for each route that has one. */
-type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
+export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

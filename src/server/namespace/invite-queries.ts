@@ -61,25 +61,37 @@ export const shownInvites = (
     return rows.map((row) => toView(row, now))
   })
 
+/** An invite as the service reads it for somebody who has its code; only `invite` is in answers of the API. */
+export type FoundInvite = {
+  readonly namespaceId: string
+  readonly invite: PublicInvite
+  /** The name of the admin who made it, if they have one. */
+  readonly invitedBy: string | undefined
+  /** The e-mail address that a user has to have. */
+  readonly email: string | undefined
+}
+
 /** An invite by its code, with its namespace; undefined when no invite has this code. */
-export const inviteByCode = (
-  reads: InviteReads,
-  code: string,
-  now: number,
-): Promise<{ readonly namespaceId: string; readonly invite: PublicInvite } | undefined> =>
+export const inviteByCode = (reads: InviteReads, code: string, now: number): Promise<FoundInvite | undefined> =>
   reads.query(async (db) => {
     const row = await db
       .selectFrom('invites as i')
       .innerJoin('namespaces as n', 'n.id', 'i.namespace_id')
+      .leftJoin('users as u', 'u.id', 'i.invited_by')
       .selectAll('i')
-      .select(['n.slug', 'n.display_name', 'n.avatar_storage_id'])
+      .select(['n.slug', 'n.display_name', 'n.avatar_storage_id', 'u.display_name as inviter'])
       .where('i.code', '=', code)
       .orderBy('i.created_at')
       .limit(1)
       .executeTakeFirst()
     if (!row) return undefined
     reads.assertNotQuarantined(`namespace-${row.namespace_id}`)
-    const { slug, display_name, avatar_storage_id, namespace_id: namespaceId, role } = row
+    const { slug, display_name, avatar_storage_id, namespace_id: namespaceId, role, inviter, email } = row
     const namespace = { slug, displayName: JSON.parse(display_name) as string, ...avatarField(slug, avatar_storage_id) }
-    return { namespaceId, invite: { namespace, role, expiresAt: Number(row.expires_at), state: stateOfRow(row, now) } }
+    return {
+      namespaceId,
+      invite: { namespace, role, expiresAt: Number(row.expires_at), state: stateOfRow(row, now) },
+      invitedBy: inviter === null ? undefined : (JSON.parse(inviter) as string),
+      email: email === null ? undefined : (JSON.parse(email) as string),
+    }
   })

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type InviteView, invites } from '../../contract/invites.ts'
+import type { NamespaceInfo } from '../../contract/namespaces.ts'
 import type { BodyOf } from '../../contract/route.ts'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
@@ -74,20 +75,32 @@ const adminRoutes = (app: FastifyInstance, service: NamespaceServices) => {
 
 const config = { limit: 'invite-look-up' } as const
 
+const requireInvite = async ({ reads, now }: NamespaceServices, code: string) => {
+  const invite = await inviteByCode(reads, code, now())
+  if (!invite) throw new Rejected('not_found', NO_INVITE)
+  return invite
+}
+
+/** Accepts an invite as the caller. @throws Rejected not_found, and the errors of `acceptInvite` */
+export const acceptAsCaller = async (
+  service: NamespaceServices,
+  request: FastifyRequest,
+  code: string,
+): Promise<NamespaceInfo> => {
+  const { reads, namespaces, write } = service
+  const { userId } = requireCaller(request)
+  const { namespaceId } = await requireInvite(service, code)
+  const decide = acceptInvite({ id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }, code)
+  const answer = (state: Namespace) => toNamespaceInfo(namespaceId, presentNamespace(state), userId)
+  return write(namespaces, namespaceId, { decide, answer }, contextOf(request))
+}
+
 const codeRoutes = (app: FastifyInstance, service: NamespaceServices) => {
-  const { reads, namespaces, now, write } = service
-
-  const requireInvite = async (code: string) => {
-    const invite = await inviteByCode(reads, code, now())
-    if (!invite) throw new Rejected('not_found', NO_INVITE)
-    return invite
-  }
-
   route(
     app,
     invites,
     'GET /v1/invites/{code}',
-    async ({ params }) => ({ invite: (await requireInvite(params.code)).invite }),
+    async ({ params }) => ({ invite: (await requireInvite(service, params.code)).invite }),
     { config },
   )
 
@@ -95,22 +108,7 @@ const codeRoutes = (app: FastifyInstance, service: NamespaceServices) => {
     app,
     invites,
     'POST /v1/invites/{code}/accept',
-    async (request) => {
-      const { userId } = requireCaller(request)
-      const { code } = request.params
-      const { namespaceId } = await requireInvite(code)
-      const user = { id: userId, verifiedEmails: await verifiedEmailsOf(reads, userId) }
-      const namespace = await write(
-        namespaces,
-        namespaceId,
-        {
-          decide: acceptInvite(user, code),
-          answer: (state) => toNamespaceInfo(namespaceId, presentNamespace(state), userId),
-        },
-        contextOf(request),
-      )
-      return { namespace }
-    },
+    async (request) => ({ namespace: await acceptAsCaller(service, request, request.params.code) }),
     { config },
   )
 }

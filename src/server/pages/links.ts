@@ -33,6 +33,16 @@ export const messagePath = (slug: string, externalId: string, messageId: string)
 /** The page of an invite. */
 export const invitePath = (code: string): string => `/invite/${encoded(code)}`
 
+/** The code in the path of an invite's page; undefined for any other path. */
+export const readInvitePath = (path: string): string | undefined => {
+  const [, code] = /^\/invite\/([^/?]+)$/.exec(path) ?? []
+  try {
+    return code === undefined ? undefined : decodeURIComponent(code)
+  } catch {
+    return undefined
+  }
+}
+
 /** The page for signing in, which leads back to this path. */
 export const signInPath = (next: string): string => (next === '/' ? '/signin' : `/signin?next=${encoded(next)}`)
 

@@ -3,9 +3,10 @@ import type { IdentityView, UserView } from '../../contract/user.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, exactly, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
+import { linkHtml } from './commands.ts'
 import { timeHtml } from './days.ts'
 import { choice, savedNote } from './form-parts.ts'
-import type { Page } from './page.ts'
+import { type Page, blankPage } from './page.ts'
 import type { Viewer } from './viewer.ts'
 
 /** The paths that the forms of the settings page are posted to. */
@@ -14,6 +15,7 @@ export const settingsForms = {
   look: '/settings/look',
   session: '/settings/session/end',
   identity: '/settings/identity/remove',
+  browser: '/settings/browser',
   signOut: '/settings/sign-out',
 } as const
 
@@ -23,6 +25,8 @@ type SettingsView = {
   readonly identities: readonly IdentityView[]
   /** The identity of this session. */
   readonly identityId: string
+  /** The identity that this browser is, if it is one of the viewer's. */
+  readonly browserId: string | undefined
   readonly viewer: Viewer
   /** The note about what was just saved. */
   readonly saved: string | undefined
@@ -31,9 +35,11 @@ type SettingsView = {
 const removal = (action: string, id: string, label: string, of: string): Html =>
   markup`<form method="post" action="${action}"><input type="hidden" name="id" value="${id}"><button class="btn bare risk" aria-label="${label} ${of}">${label}</button></form>`
 
+const tag = (isShown: boolean, text: string): Html => (isShown ? markup`<span class="tag ink">${text}</span>` : none)
+
 const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionView): Html => {
   const name = visibleLine(deviceName ?? '') || 'A device without a name'
-  return markup`<tr><td><span class="row">${icon('device')}<b dir="auto">${name}</b>${current ? markup`<span class="tag ink">this one</span>` : none}</span></td>
+  return markup`<tr><td><span class="row">${icon('device')}<b dir="auto">${name}</b>${tag(current, 'this one')}</span></td>
 <td class="soft" data-of="Last used">${lastUsedAt === undefined ? markup`never` : timeHtml(lastUsedAt)}</td><td class="soft" data-of="Signed in">${timeHtml(createdAt)}</td>
 <td class="n">${removal(settingsForms.session, id, current ? 'Sign out' : 'End', name)}</td></tr>
 `
@@ -42,12 +48,14 @@ const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionV
 const identityName = ({ type, name, login, email }: IdentityView): string =>
   visibleLine(name ?? login ?? email ?? '') || (type === 'device' ? 'A device' : 'An account at the code host')
 
-const identityRow = (identity: IdentityView, isCurrent: boolean, isOnly: boolean): Html => {
+type IdentityMarks = { readonly isCurrent: boolean; readonly isBrowser: boolean; readonly isOnly: boolean }
+
+const identityRow = (identity: IdentityView, { isCurrent, isBrowser, isOnly }: IdentityMarks): Html => {
   const name = identityName(identity)
   const action = isOnly
     ? markup`<span class="faint">the only one, so it stays</span>`
     : removal(settingsForms.identity, identity.id, 'Remove', name)
-  return markup`<tr><td><span class="row">${icon(identity.type === 'device' ? 'key' : 'user')}<b dir="auto">${name}</b>${isCurrent ? markup`<span class="tag ink">this session</span>` : none}</span></td>
+  return markup`<tr><td><span class="row">${icon(identity.type === 'device' ? 'key' : 'user')}<b dir="auto">${name}</b>${tag(isBrowser, 'this browser')}${tag(isCurrent, 'this session')}</span></td>
 <td class="soft">${identity.type === 'device' ? 'device' : 'code host'}</td><td class="n">${action}</td></tr>
 `
 }
@@ -63,8 +71,31 @@ ${choice('keys', 'on', 'Single keys', 'Such as j and k for the next and the prev
 <div class="row"><button class="btn main">Save</button></div></form></section>
 `
 
+const staysHtml = markup`<p class="soft">Signing out ends the session, but this browser still knows you: whoever uses it can sign in as you again. To end that, too, remove
+“this browser” from your identities, from another one of them.</p>
+`
+
+/** The link by which another browser becomes a device of the viewer. It is shown this once. `expiresAt` is in milliseconds since 1970. */
+export const browserLinkPage = (url: string, expiresAt: number): Page => ({
+  ...blankPage(
+    'Open this link in your other browser',
+    markup`${linkHtml(url)}<p>It works once, for ten minutes: until ${timeHtml(expiresAt)}. Whoever opens it can sign in as you, so show it to nobody else.</p>
+<p><a class="btn" href="/settings">Back to your settings</a></p>
+`,
+  ),
+  name: 'browser-link',
+})
+
 /** `/settings`: the viewer's name, devices and identities, and how pages look. */
-export const settingsPage = ({ user, sessions, identities, identityId, viewer, saved }: SettingsView): Page => ({
+export const settingsPage = ({
+  user,
+  sessions,
+  identities,
+  identityId,
+  browserId,
+  viewer,
+  saved,
+}: SettingsView): Page => ({
   title: 'Settings',
   name: 'settings',
   // The routes of the forms check the origin of the page.
@@ -78,7 +109,16 @@ export const settingsPage = ({ user, sessions, identities, identityId, viewer, s
 <tbody>${sessions.map(sessionRow)}</tbody></table></section>
 <section id="identities"><h2 class="day">Identities <small>by which you sign in</small></h2>
 <table class="grid stack"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col"><span class="vh">Action</span></th></tr></thead>
-<tbody>${identities.map((one) => identityRow(one, one.id === identityId, identities.length === 1))}</tbody></table></section>
-${look(viewer)}<section><h2 class="day">This browser</h2><form method="post" action="${settingsForms.signOut}"><button class="btn">${icon('sign-out')}Sign out</button></form></section>
+<tbody>${identities.map((one) =>
+    identityRow(one, {
+      isCurrent: one.id === identityId,
+      isBrowser: one.id === browserId,
+      isOnly: identities.length === 1,
+    }),
+  )}</tbody></table></section>
+<section id="browsers"><h2 class="day">Another browser <small>of yours</small></h2>
+<p class="soft">A link that works once, for ten minutes, signs in another browser as you, for example on your phone.</p>
+<form method="post" action="${settingsForms.browser}"><button class="btn">${icon('link')}Make a link</button></form></section>
+${look(viewer)}<section><h2 class="day">This browser</h2>${browserId === undefined ? none : staysHtml}<form method="post" action="${settingsForms.signOut}"><button class="btn">${icon('sign-out')}Sign out</button></form></section>
 `,
 })

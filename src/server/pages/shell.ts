@@ -1,7 +1,7 @@
 import { version } from '../../base/version.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { icon, iconSprite } from '../../transcript/html/icons.ts'
-import { namespacePath, signInPath } from './links.ts'
+import { namespacePath, readInvitePath, signInPath } from './links.ts'
 import type { Viewer } from './viewer.ts'
 
 const mark = markup`<svg viewBox="0 0 22 22" aria-hidden="true"><rect class="logo-page" x="1" y="1" width="20" height="20" rx="5"/><path class="logo-mark" d="M7 4.5v13M11 7h6M11 11h4M11 15h5.5"/><circle class="logo-dot" cx="7" cy="7" r="2.4"/></svg>`
@@ -24,8 +24,8 @@ const namespaceLink = (slug: string, path: string): Html => {
     : link(href, name, path)
 }
 
-/** Whether a sign-in leads back to this path: only to pages of namespaces and traces; the address of a sign-in holds a code. */
-const leadsBack = (path: string): boolean => path.startsWith('/@')
+/** Whether a sign-in leads back to this path: only to pages of namespaces, traces and invites; the address of a sign-in holds a code. */
+const leadsBack = (path: string): boolean => path.startsWith('/@') || readInvitePath(path) !== undefined
 
 const account = ({ user, isKnown, path }: Viewer): Html => {
   if (!isKnown) return none

@@ -5,12 +5,12 @@ import { openCommand } from './errors.ts'
 import { type Page, blankPage } from './page.ts'
 
 /** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
-const isolated = (text: string): Html => markup`<bdi>${text}</bdi>`
+export const isolated = (text: string): Html => markup`<bdi>${text}</bdi>`
 
 /** A user, with the slug of their own namespace: the slug is unique, a display name is not. */
 export type NamedUser = Pick<SignInReview, 'user' | 'namespaceSlug'>
 
-const userHtml = ({ user, namespaceSlug }: NamedUser): Html => {
+export const userHtml = ({ user, namespaceSlug }: NamedUser): Html => {
   const name = isolated(user?.displayName ?? namespaceSlug ?? user?.id ?? '')
   return user?.displayName !== undefined && namespaceSlug !== undefined
     ? markup`${name} (${isolated(namespaceSlug)})`
@@ -85,10 +85,12 @@ type BrowserSignIn = {
   readonly code: string
   /** The path that the form posts the code to. */
   readonly action: string
+  /** If the browser becomes a device of the user, which signs in again later: the value of the hidden field of its form. */
+  readonly token?: string
 }
 
 /** Asks the user to sign in a browser with a one-time code. */
-export const browserPage = ({ user, present, deviceName, code, action }: BrowserSignIn): Page => {
+export const browserPage = ({ user, present, deviceName, code, action, token }: BrowserSignIn): Page => {
   const replaced = present
     ? markup`<p>This browser is signed in as ${userHtml(present)} now, and will not be any more.</p>\n`
     : none
@@ -96,9 +98,14 @@ export const browserPage = ({ user, present, deviceName, code, action }: Browser
 <dt>Asked for by</dt><dd>${deviceHtml(deviceName)}</dd></dl>
 ${replaced}<p>Did you ask for this yourself, just now? If another person sent you this link, close the page: all that you would do here
 would be theirs.</p>
-<form method="post" action="${action}">
+${
+  token === undefined
+    ? none
+    : markup`<p>A cookie will know you here again after you have signed out. Your settings list this browser among your identities, where you can
+remove it.</p>\n`
+}<form method="post" action="${action}">
 <input type="hidden" name="code" value="${code}">
-<button class="btn main">Sign in</button>
+${token === undefined ? none : markup`<input type="hidden" name="token" value="${token}">\n`}<button class="btn main">Sign in</button>
 </form>
 `
   // The route of the form checks the origin of the page. `strict-origin` sends nothing else of the page's address, which holds the code.
@@ -125,11 +132,52 @@ export const codePage = (code: string, deviceName: string | undefined): Page => 
 export const problemPage = (message: string): Page =>
   blankPage('Not signed in', markup`<p>${message}</p>\n<p><a class="btn" href="${SIGN_IN}">Sign in</a></p>\n`)
 
-/** The paths of the page where a browser signs in, and of its form. */
+/** The page for a new person at the code host who has come without an invite, where the service asks for one. */
+export const needsInvitePage: Page = blankPage(
+  'You need an invite',
+  markup`<p>This service lets in new people only by an invite. Open the link of yours, which ends in <code>/invite/</code> and nine characters, and
+sign in there. If you have none, ask a member of the team.</p>
+<p>You have been here before, with another account? <a href="/signin">Sign in</a></p>
+`,
+)
+
+/** An error of a sign-in by a link that another browser of the user has made. */
+export const joinProblemPage = (message: string): Page =>
+  blankPage(
+    'Not signed in',
+    markup`<p>${message}</p>
+<p>The settings of a browser that is signed in make another link.</p>
+<p><a class="btn" href="${SIGN_IN}">Sign in in another way</a></p>
+`,
+  )
+
+/** The paths of the page where a browser signs in, and of its forms. */
 export const SIGN_IN = '/signin'
 export const CODEHOST_SIGN_IN = '/signin/codehost'
+export const KNOWN_SIGN_IN = '/signin/browser'
+
+/** The path of the page behind the link by which another browser becomes a device of the same user. */
+export const JOIN = '/signin/join'
+
+/** The form by which a browser signs in the user whom it belongs to. */
+const knownForm = (known: NamedUser, next: string): Html =>
+  markup`<form method="post" action="${KNOWN_SIGN_IN}"><input type="hidden" name="next" value="${next}">
+<button class="btn main">Go on as ${userHtml(known)}</button></form>
+`
+
+/** The page behind such a link in a browser that is a device of that user already. */
+export const knownPage = (user: NamedUser): Page => ({
+  ...blankPage('This browser is yours already', markup`<p>It needs no link.</p>\n${knownForm(user, '/')}`),
+  referrer: 'strict-origin',
+})
+
+/** The sources of `form-action` of a page with the form of the code host, if there is one: the form leads there. */
+export const codehostTargets = (codehost: string | undefined): string =>
+  codehost === undefined ? "'self'" : `'self' https: http://localhost:* http://127.0.0.1:*`
 
 type WaysToSignIn = {
+  /** The user whom this browser belongs to. */
+  readonly known: NamedUser | undefined
   /** The host name of the code host; undefined without one. */
   readonly codehost: string | undefined
   /** The path of the page that the sign-in leads to. */
@@ -138,7 +186,9 @@ type WaysToSignIn = {
   readonly origin: string
 }
 
-const waysHtml = ({ codehost, next, origin }: WaysToSignIn): Html => markup`${
+const waysHtml = ({ known, codehost, next, origin }: WaysToSignIn): Html => markup`${
+  known ? markup`${knownForm(known, next)}<p>This browser has signed you in before. Or:</p>\n` : none
+}${
   codehost === undefined
     ? markup`<p>On your machine, where you are logged in already, this opens a page here that signs in your browser:</p>\n`
     : markup`<form method="post" action="${CODEHOST_SIGN_IN}"><input type="hidden" name="next" value="${next}">
@@ -147,14 +197,15 @@ const waysHtml = ({ codehost, next, origin }: WaysToSignIn): Html => markup`${
 }${commandHtml(openCommand(origin, next))}
 <p>It is good for a minute. If the browser is on another machine, <code>tracebook open --no-browser</code> prints the address to open
 there.</p>
+<p>You are signed in with another browser? Its settings make a link for this one. You have an invite? Open its link here.</p>
 <p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p>
 `
 
 /** `/signin`: the ways to sign in a browser. */
-export const signInPage = ({ codehost, next, origin }: WaysToSignIn): Page => ({
-  ...blankPage('Sign in', waysHtml({ codehost, next, origin })),
+export const signInPage = (ways: WaysToSignIn): Page => ({
+  ...blankPage('Sign in', waysHtml(ways)),
   name: 'sign-in',
-  formTargets: codehost === undefined ? "'self'" : `'self' https: http://localhost:* http://127.0.0.1:*`,
+  formTargets: codehostTargets(ways.codehost),
   // The routes of the forms check the origin of the page.
   referrer: 'same-origin',
 })

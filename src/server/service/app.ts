@@ -44,6 +44,8 @@ import { traceMessageRoute } from '../web/trace-message-route.ts'
 import { tracePageRoute } from '../web/trace-route.ts'
 import { traceRowsRoute } from '../web/trace-rows-route.ts'
 import { browserRoutes } from '../signin/browser-routes.ts'
+import { invitePageRoutes } from '../signin/invite-routes.ts'
+import { knownBrowserRoutes } from '../signin/known-browser-routes.ts'
 import { signinRoutes } from '../signin/routes.ts'
 import { assertStatesAuth, installAuth } from '../http/auth.ts'
 import { compilersFactory, installBodies } from '../http/body.ts'
@@ -192,6 +194,8 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       avatarRoutes,
       browserRoutes,
       signinRoutes,
+      invitePageRoutes,
+      knownBrowserRoutes,
       traceRoutes,
       childrenRoute,
       messageRoutes,

@@ -143,14 +143,18 @@ const serviceRoute = (app: FastifyInstance, { config, logOfAllEpochs }: SessionS
 
 const CODE_LIFETIME_MS = 10 * 60 * 1_000
 
+/** Makes the code by which another device of the caller joins. */
+export const makeDeviceCode = ({ codes }: Pick<SessionServices, 'codes'>, caller: Caller) =>
+  codes.make('join', codeTermsOf(caller), CODE_LIFETIME_MS)
+
 /** The route that makes codes for other devices of the caller. */
-const codeRoutes = (app: FastifyInstance, { codes }: SessionServices): void =>
+const codeRoutes = (app: FastifyInstance, service: SessionServices): void =>
   route(
     app,
     sessions,
     'POST /v1/session/device',
     async (request, reply) => {
-      const made = await codes.make('join', codeTermsOf(requireCaller(request)), CODE_LIFETIME_MS)
+      const made = await makeDeviceCode(service, requireCaller(request))
       reply.header('cache-control', 'no-store')
       return made
     },

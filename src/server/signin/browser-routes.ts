@@ -9,15 +9,15 @@ import { adviceForPage, isFromOwnPage, originOf, targetOrigin } from '../http/or
 import { type RouteRequest, route } from '../http/route.ts'
 import { newId } from '../../base/ids.ts'
 import { sendPage } from '../pages/page.ts'
-import { type NamedUser, browserPage } from '../pages/sign-in.ts'
+import { browserPage } from '../pages/sign-in.ts'
 import { codeTermsOf } from '../session/one-time-codes.ts'
 import { userAndNamespace } from '../session/queries.ts'
 import { signOut } from '../session/decide.ts'
 import { assertUsable, claimCode, findCode, codeInRequest, keepIfMakerIsValid } from '../session/redeem.ts'
 import type { SessionServices } from '../session/services.ts'
 import { startSession } from '../session/start-session.ts'
-import { userById } from '../user/queries.ts'
 import { acceptForms } from '../http/forms.ts'
+import { namedUser } from './named-user.ts'
 import { sendProblem } from './problems.ts'
 import { BROWSER, ownPageUrl, withParameters } from './redirect.ts'
 
@@ -37,7 +37,11 @@ export const browserRoutes = (app: FastifyInstance, service: SessionServices): v
  * The origin of the page: that of `PUBLIC_URL`, otherwise the one that the client has reached.
  * @throws HttpError forbidden for an origin where browsers do not keep the cookie
  */
-const pageOrigin = (app: FastifyInstance, { config }: SessionServices, request: FastifyRequest): string => {
+export const pageOrigin = (
+  app: FastifyInstance,
+  { config }: Pick<SessionServices, 'config'>,
+  request: FastifyRequest,
+): string => {
   const origin = (config.PUBLIC_URL === undefined ? targetOrigin(request) : undefined) ?? originOf(app, config)
   const { protocol, hostname } = new URL(origin)
   if (protocol === 'https:' || isLoopback(hostname) || !cookieNameOf(config, request).startsWith('__Host-'))
@@ -64,12 +68,6 @@ const startRoute = (app: FastifyInstance, service: SessionServices) => {
     },
     { config: { limit: 'sign-in' } },
   )
-}
-
-/** A user for the page, with the slug of their own namespace. */
-const namedUser = async ({ reads }: SessionServices, userId: string): Promise<NamedUser> => {
-  const [user, { active }] = await Promise.all([userById(reads, userId), userAndNamespace(reads, userId)])
-  return { user, namespaceSlug: active?.slug }
 }
 
 const pageRoute = (app: FastifyInstance, service: SessionServices) => {
@@ -125,7 +123,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
     const user = await userAndNamespace(service.reads, userId, namespaceId)
     const id = newId()
     await claimCode(service, 'browser', code, id)
-    const { token, expiresAt } = await startSession(service, {
+    const session = await startSession(service, {
       id,
       user,
       identityId,
@@ -138,7 +136,7 @@ const confirmRoute = (app: FastifyInstance, service: SessionServices) => {
     await keepIfMakerIsValid(service, stored.terms, () =>
       service.write(service.sessions, id, { decide: signOut() }, context),
     )
-    setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
+    setSessionCookie(reply, config, session, now())
     return reply.redirect(redirectTo, 303)
   }
 

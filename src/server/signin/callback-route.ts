@@ -12,6 +12,7 @@ import type { Credential } from '../user/decide.ts'
 import { readBrowserCookie, ensureBrowserCookie } from './browser-cookie.ts'
 import type { Codehost } from './codehost.ts'
 import type { Secrets, SignInRequest } from './handshakes.ts'
+import { enterInvited, inviteCodeOf, sendNotJoined } from './invite-answers.ts'
 import { sendFailure, sendUnknownSignIn } from './problems.ts'
 import { CALLBACK, CONFIRM, withParameters } from './redirect.ts'
 import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
@@ -73,9 +74,10 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
     const credential = await identify(request, claimed)
     if (signIn.browserKey === undefined) return askToConfirm(request, reply, claimed, credential)
     // Needs no confirmation, because it was started on a page of the service in this browser.
-    const { token, expiresAt } = await completeSignIn(service, { signIn, credential }, request.id)
-    setSessionCookie(reply, config, token, Math.floor((expiresAt! - now()) / 1_000))
-    return reply.redirect(signIn.redirectTo!, 302)
+    const session = await completeSignIn(service, { signIn, credential }, request.id)
+    setSessionCookie(reply, config, session, now())
+    const joined = await enterInvited(service, signIn, session, request.id)
+    return reply.redirect(joined ?? signIn.redirectTo!, 302)
   }
 
   route(
@@ -87,8 +89,12 @@ export const callbackRoute = (app: FastifyInstance, service: CodehostServices, c
       const claimed = await handshakes.claim(request.query.state ?? '')
       if (!claimed) return sendUnknownSignIn(request, reply)
       const { signIn, secrets } = claimed
+      const code = inviteCodeOf(signIn)
       try {
-        return await finish(request, reply, claimed)
+        return await finish(request, reply, claimed).catch((error: unknown) => {
+          if (code === undefined) throw error
+          return sendNotJoined(service, { code, error }, request, reply)
+        })
       } catch (error) {
         return sendFailure({ error, signIn, state: secrets.state }, request, reply)
       }

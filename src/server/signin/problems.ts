@@ -3,8 +3,9 @@ import { logError, sendError, setStatus, toHttpError } from '../http/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import type { SignInRequest } from './handshakes.ts'
-import { problemPage } from '../pages/sign-in.ts'
+import { needsInvitePage, problemPage } from '../pages/sign-in.ts'
 import { sendPage, wantsPage } from '../pages/page.ts'
+import { NeedsInvite } from '../session/sign-up.ts'
 import { withParameters } from './redirect.ts'
 
 /** Sends an error as a page to a browser, and as the JSON envelope to other clients. */
@@ -12,7 +13,8 @@ export const sendProblem = (error: unknown, request: FastifyRequest, reply: Fast
   if (!wantsPage(request)) return sendError(error, request, reply)
   logError(error, request)
   const problem = toHttpError(error)
-  return sendPage(setStatus(reply, problem), problemPage(problem.message))
+  const page = error instanceof NeedsInvite ? needsInvitePage : problemPage(problem.message)
+  return sendPage(setStatus(reply, problem), page)
 }
 
 /** Refuses a sign-in that does not exist, or not in this browser. */

@@ -33,6 +33,11 @@ export const ownPageUrl = (text: string, origin: string): string | undefined => 
   return url && url.origin === origin && isHttp(url) && !url.username && !url.password ? url.href : undefined
 }
 
+/** The path of a page of the service, with its query; `/` for a text that is none, such as the URL of another site. */
+export const ownPathOf = (text: string | undefined, origin: string): string =>
+  // With one slash at the beginning: two would lead to another host.
+  (ownPageUrl(text ?? '/', origin) ?? `${origin}/`).slice(origin.length).replace(/^\/+/, '/')
+
 /** The URL with these query parameters, which replace parameters of the same name. */
 export const withParameters = (url: string, parameters: Readonly<Record<string, string>>): string => {
   const target = new URL(url)

@@ -8,16 +8,18 @@ import { HttpError, invalid, notFound } from '../http/http-error.ts'
 import { isFromOwnPage, originOf, targetOrigin } from '../http/origin.ts'
 import { noteRefusal } from '../http/refusals.ts'
 import { route } from '../http/route.ts'
+import { readInvitePath } from '../pages/links.ts'
 import { sendPage } from '../pages/page.ts'
 import { CODEHOST_SIGN_IN, codePage, deniedPage, SIGN_IN, signInPage } from '../pages/sign-in.ts'
 import { assertDeviceId } from '../session/sign-in.ts'
 import { ensureBrowserCookie, readBrowserCookie } from './browser-cookie.ts'
+import { knownBrowser } from './browser-device.ts'
 import { callbackRoute } from './callback-route.ts'
 import type { Codehost } from './codehost.ts'
 import { completeSignIn, reviewSignIn } from './complete-sign-in.ts'
 import type { ConfirmationAnswer } from './handshakes.ts'
 import { sendProblem, sendUnknownSignIn } from './problems.ts'
-import { CALLBACK, CONFIRM, ownPageUrl, parseRedirectTarget, withParameters } from './redirect.ts'
+import { CALLBACK, CONFIRM, ownPageUrl, ownPathOf, parseRedirectTarget, withParameters } from './redirect.ts'
 import type { CodehostServices } from './services.ts'
 import { codehostOf, type CodehostSettings, hostOf } from './settings.ts'
 
@@ -75,19 +77,15 @@ const Query = z.object({ next })
 const signInPageRoutes = (app: FastifyInstance, service: CodehostServices, own: OwnCodehost): void => {
   const { config, handshakes } = service
 
-  /** The page of this service that a sign-in leads to: never another site. */
-  const targetOf = (text: string | undefined, origin: string) => ownPageUrl(text ?? '/', origin) ?? `${origin}/`
-  /** With one slash at the beginning: two would lead to another host. */
-  const pathOf = (url: string) => url.slice(new URL(url).origin.length).replace(/^\/+/, '/')
-
   app.get<{ Querystring: z.infer<typeof Query> }>(
     SIGN_IN,
     { config: { auth: 'optional', htmlPage: true }, schema: { querystring: Query } },
     async (request, reply) => {
       const origin = targetOrigin(request) ?? originOf(app, config)
-      const target = targetOf(request.query.next, origin)
-      if (request.caller) return reply.redirect(pathOf(target), 303)
-      return sendPage(reply, signInPage({ codehost: own && hostOf(own.settings), next: pathOf(target), origin }))
+      const target = ownPathOf(request.query.next, origin)
+      if (request.caller) return reply.redirect(target, 303)
+      const known = (await knownBrowser(service, request))?.named
+      return sendPage(reply, signInPage({ known, codehost: own && hostOf(own.settings), next: target, origin }))
     },
   )
 
@@ -97,8 +95,11 @@ const signInPageRoutes = (app: FastifyInstance, service: CodehostServices, own: 
     async (request, reply) => {
       if (!own) throw notFound()
       const origin = originOf(app, config)
+      const redirectTo = ownPageUrl(request.body.next ?? '/', origin) ?? `${origin}/`
+      const inviteCode = readInvitePath(new URL(redirectTo).pathname)
       const { expiresAt: _, ...secrets } = await handshakes.start({
-        redirectTo: targetOf(request.body.next, origin),
+        redirectTo,
+        ...(inviteCode === undefined ? {} : { inviteCode }),
         deviceName: 'browser',
         browserKey: sha256(ensureBrowserCookie(request, reply, config)),
       })

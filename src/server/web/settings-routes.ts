@@ -6,11 +6,15 @@ import { contextOf, requireCaller } from '../http/caller.ts'
 import { clearSessionCookie, plainCookie } from '../http/cookies.ts'
 import { formRoute } from '../http/forms.ts'
 import { sendPage } from '../pages/page.ts'
-import { settingsForms, settingsPage } from '../pages/settings.ts'
+import { browserLinkPage, settingsForms, settingsPage } from '../pages/settings.ts'
+import { JOIN } from '../pages/sign-in.ts'
 import { KEYS_COOKIE, THEME_COOKIE, viewerOf } from '../pages/viewer.ts'
-import { endOwnSession, ownSessions } from '../session/routes.ts'
+import { endOwnSession, makeDeviceCode, ownSessions } from '../session/routes.ts'
 import type { SessionServices } from '../session/services.ts'
 import { signOut } from '../session/decide.ts'
+import { findBrowser, forgetBrowserDevice } from '../signin/browser-device.ts'
+import { pageOrigin } from '../signin/browser-routes.ts'
+import { withParameters } from '../signin/redirect.ts'
 import { rename } from '../user/decide.ts'
 import { identitiesOf, userById } from '../user/queries.ts'
 import { removeOwnIdentity } from '../user/routes.ts'
@@ -41,17 +45,19 @@ export const settingsRoutes = (app: FastifyInstance, service: SettingsServices):
     { config: { auth: 'required', htmlPage: true }, schema: { querystring: Query } },
     async (request, reply) => {
       const caller = requireCaller(request)
-      const [user, sessions, identities] = await Promise.all([
+      const [user, sessions, identities, browser] = await Promise.all([
         userById(reads, caller.userId),
         ownSessions(service, caller),
         identitiesOf(reads, caller.userId),
+        findBrowser(service, request),
       ])
+      const browserId = browser?.userId === caller.userId ? browser.identityId : undefined
       const viewer = viewerOf(request)
       const { identityId } = caller
       const done = request.query.saved
       return sendPage(
         reply,
-        settingsPage({ user, sessions, identities, identityId, viewer, saved: done && saved[done] }),
+        settingsPage({ user, sessions, identities, identityId, browserId, viewer, saved: done && saved[done] }),
       )
     },
   )
@@ -79,8 +85,16 @@ const accountForms = (app: FastifyInstance, service: SettingsServices) => {
 
   formRoute(app, { ...form, path: settingsForms.identity, fields: { id: Key } }, async (request, reply) => {
     const { identityId } = requireCaller(request)
+    const browser = await findBrowser(service, request)
     await removeOwnIdentity(service, request, reply, request.body.id)
+    if (request.body.id === browser?.identityId) forgetBrowserDevice(request, reply, config)
     return request.body.id === identityId ? '/' : after('identity')
+  })
+
+  formRoute(app, { ...form, path: settingsForms.browser, fields: {}, limit: 'sign-in' }, async (request, reply) => {
+    const origin = pageOrigin(app, service, request)
+    const { code, expiresAt } = await makeDeviceCode(service, requireCaller(request))
+    return sendPage(reply, browserLinkPage(withParameters(`${origin}${JOIN}`, { code }), expiresAt))
   })
 
   formRoute(app, { ...form, path: settingsForms.signOut, fields: {} }, async (request, reply) => {

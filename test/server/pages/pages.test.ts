@@ -12,13 +12,17 @@ import { membersPage, removalPage } from '../../../src/server/pages/members.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
 import { newNamespacePage } from '../../../src/server/pages/new-namespace.ts'
 import { searchPage } from '../../../src/server/pages/search.ts'
-import { settingsPage } from '../../../src/server/pages/settings.ts'
+import { invitePage, refusedInvitePage, unknownInvitePage } from '../../../src/server/pages/invite.ts'
+import { browserLinkPage, settingsPage } from '../../../src/server/pages/settings.ts'
 import { type Page, sendPage } from '../../../src/server/pages/page.ts'
 import {
   browserPage,
   codePage,
   confirmationPage,
   deniedPage,
+  joinProblemPage,
+  knownPage,
+  needsInvitePage,
   problemPage,
   signInPage,
 } from '../../../src/server/pages/sign-in.ts'
@@ -85,6 +89,11 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
   const viewer = { user: undefined, isKnown: true, theme: undefined, hasKeys: true, path: words }
   const question = { state: words, confirmation: words, action: words, redirectTo: 'http://127.0.0.1:1/' }
   const review = { account: { login: words }, deviceName: words }
+  const invited = {
+    code: words,
+    invite: { namespace, role: 'admin', expiresAt: 0, state: 'pending' },
+    ...{ invitedBy: words, isForAddress: true, isSignedIn: true },
+  } as const
   return {
     home: homePage(words, { traces: [trace] }, 0),
     feed: feedPage({
@@ -151,6 +160,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       sessions: [session],
       identities: [identity, identity],
       identityId: words,
+      browserId: words,
       viewer,
       saved: words,
     }),
@@ -175,7 +185,36 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
     }),
     help: helpPage(words),
-    'sign in': signInPage({ codehost: words, next: words, origin: words }),
+    'sign in': signInPage({ known: named, codehost: words, next: words, origin: words }),
+    'another browser': browserLinkPage(words, 0),
+    'a link of another browser': browserPage({
+      ...{ user: named, present: named, deviceName: words, code: words, action: words, token: words },
+    }),
+    'a link for a known browser': knownPage(named),
+    'a link that does not work': joinProblemPage(words),
+    'an invite is needed': needsInvitePage,
+    'an invite for a member': invitePage(invited, { is: 'member' }),
+    'an invite that has ended': invitePage(invited, { is: 'ended', state: 'expired' }),
+    'an invite that has ended, for strangers': invitePage(
+      { ...invited, isSignedIn: false },
+      { is: 'ended', state: 'accepted' },
+    ),
+    'an invite to accept': invitePage(invited, { is: 'ready', user: named }),
+    'an invite for another address': invitePage(invited, { is: 'other address', user: named, codehost: words }),
+    'an invite for a new person': invitePage(invited, {
+      is: 'signed out',
+      ways: { known: undefined, codehost: undefined, newcomers: 'welcome', token: words },
+    }),
+    'an invite in a known browser': invitePage(invited, {
+      is: 'signed out',
+      ways: { known: named, codehost: words, newcomers: 'codehost', token: words },
+    }),
+    'an invite without a way in': invitePage(
+      { ...invited, invitedBy: undefined },
+      { is: 'signed out', ways: { known: undefined, codehost: undefined, newcomers: 'closed', token: words } },
+    ),
+    'an unknown invite': unknownInvitePage,
+    'a refused invite': refusedInvitePage(words, words),
     'not found': errorPage({
       code: 'not_found',
       message: words,

@@ -1,18 +1,19 @@
 import * as assert from 'uvu/assert'
+import { png } from '../support/pictures.ts'
 import { type Person, signIn } from '../support/world.ts'
 import { checkAll } from './support/axe.ts'
 import { browserSuite } from './support/browser-suite.ts'
 
 const { test, visit, world, run } = browserSuite('the pages of a namespace')
 
-type Team = { readonly ada: Person; readonly bob: Person; readonly eve: Person }
+type Team = Readonly<Record<'ada' | 'bob' | 'mallory', Person>>
 
 let made: Promise<Team> | undefined
 /** A namespace of three people, with invites. */
 const team = () =>
   (made ??= (async () => {
     const { app } = world()
-    const [ada, bob, eve] = [await signIn(app), await signIn(app), await signIn(app)]
+    const [ada, bob, eve, mallory] = [await signIn(app), await signIn(app), await signIn(app), await signIn(app)]
     await ada.send('PATCH', '/v1/user', { displayName: 'Ada' })
     await bob.send('PATCH', '/v1/user', { displayName: 'Bob of the parsers' })
     await ada.send('POST', '/v1/namespaces', { slug: 'acme', displayName: 'Acme', description: 'All that we do.' })
@@ -21,20 +22,27 @@ const team = () =>
     const url = '/v1/namespaces/acme/invites'
     await ada.send('POST', url, { maxUses: 5, email: 'somebody.with.a.long.name@mail.example.org' })
     await ada.send('POST', url, { maxUses: 0, role: 'admin' })
-    return { ada, bob, eve }
+    return { ada, bob, mallory }
   })())
 
 const places: Readonly<Record<string, { readonly path: string; readonly by: keyof Team; readonly expected?: RegExp }>> =
   {
     'members for an admin': { path: '/@acme/-/members', by: 'ada' },
     'a new namespace': { path: '/new', by: 'ada' },
+    'settings of a namespace': { path: '/@acme/-/settings', by: 'ada' },
+    'a shorter retention': { path: '/@acme/-/retention?days=30', by: 'ada' },
+    'removing a member': { path: '/@acme/-/remove-member?user=BOB', by: 'ada' },
+    'members that a stranger may not see': { path: '/@acme/-/members', by: 'mallory', expected: /403/ },
     'members for a member': { path: '/@acme/-/members', by: 'bob' },
   }
 
 for (const [name, { path, by, expected }] of Object.entries(places))
   test(`${name}: nothing that WCAG 2.2 forbids`, async () => {
     const people = await team()
-    const page = await visit(path, { token: people[by].token, ...(expected ? { expected } : {}) })
+    const page = await visit(path.replace('BOB', people.bob.userId), {
+      token: people[by].token,
+      ...(expected ? { expected } : {}),
+    })
     await checkAll(name, page)
   })
 
@@ -63,6 +71,19 @@ test('a slug that a new namespace cannot have is said while it is typed', async 
   await page.getByText('@acme is taken: choose another one.').waitFor()
   await page.keyboard.type('-2')
   await page.getByText('@acme-2 is free.').waitFor()
+})
+
+test('a picture that is too large is refused before it is sent, any other is shown first', async () => {
+  const page = await visit('/@acme/-/settings', { token: (await team()).ada.token })
+  const field = page.locator('input[type=file]')
+  const large = Buffer.concat([png, Buffer.alloc(512 * 1024)])
+  await field.setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: large })
+  assert.match(await field.evaluate<string, HTMLInputElement>((one) => one.validationMessage), 'larger than 512 KiB')
+  await field.setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: png })
+  await page.locator('#picture img[src^="data:"]').waitFor()
+  await page.getByRole('button', { name: 'Use this picture' }).click()
+  await page.waitForURL('**saved=picture')
+  await page.locator('#picture img[src^="/v1/namespaces/acme/avatar"]').waitFor()
 })
 
 run()

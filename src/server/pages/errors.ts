@@ -70,7 +70,7 @@ export const errorPage = (error: ShownError): Page => {
   if (code === 'unauthorized') return unauthorized(error)
   if (code === 'invalid_request' && error.isOfAddress) return wrongAddress(error)
   const onward =
-    path === undefined
+    path === undefined || (code === 'forbidden' && error.isOfAddress)
       ? markup`<p><a href="/">All sessions</a></p>\n`
       : markup`<p><a class="btn" href="${path}">Try again</a></p>\n`
   return blank(

@@ -10,7 +10,8 @@ import type { Page } from './page.ts'
 import { initials } from './shell.ts'
 import { traceList } from './trace-list.ts'
 
-const picture = ({ avatarUrl, displayName }: NamespaceView): Html =>
+/** The picture of a namespace, or the initials of its name. */
+export const namespacePicture = ({ avatarUrl, displayName }: NamespaceView): Html =>
   avatarUrl === undefined
     ? markup`<span class="who big" aria-hidden="true">${initials(displayName)}</span>`
     : markup`<img class="who big" src="${avatarUrl}" alt="" width="48" height="48">`
@@ -37,7 +38,7 @@ export const namespacePage = ({ namespace, list, hasLeft, now }: ShownNamespace)
   return {
     title: visibleLine(displayName) || `@${slug}`,
     name: 'namespace',
-    heading: markup`<header class="row">${picture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
+    heading: markup`<header class="row">${namespacePicture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
 <div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div></header>
 ${namespaceTabs(namespace, 'sessions')}`,
     layout: 'wide',

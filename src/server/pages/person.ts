@@ -10,5 +10,5 @@ export const personName = ({ id, displayName }: UserView): string =>
 /** The name of a user, with the initials before it. */
 export const personHtml = (user: UserView, isViewer: boolean): Html => {
   const name = personName(user)
-  return markup`<span class="who${isViewer ? ' me' : ''}" aria-hidden="true">${initials(name)}</span><b dir="auto">${name}</b>`
+  return markup`<span class="who${isViewer ? ' me' : ''}" aria-hidden="true">${initials(name)}</span> <b dir="auto">${name}</b>`
 }

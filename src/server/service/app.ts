@@ -33,6 +33,7 @@ import { helpPageRoute } from '../web/help-route.ts'
 import { insightsPageRoute } from '../web/insights-route.ts'
 import { searchPageRoute } from '../web/search-route.ts'
 import { namespacePageRoute } from '../web/namespace-route.ts'
+import { namespaceSettingsRoutes } from '../web/namespace-settings-routes.ts'
 import { newNamespaceRoute } from '../web/new-namespace-route.ts'
 import { installPeople } from '../web/people.ts'
 import { membersRoutes } from '../web/members-routes.ts'
@@ -218,6 +219,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       insightsPageRoute,
       membersRoutes,
       newNamespaceRoute,
+      namespaceSettingsRoutes,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

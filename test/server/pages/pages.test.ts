@@ -10,6 +10,7 @@ import { helpPage } from '../../../src/server/pages/help.ts'
 import { insightsPage } from '../../../src/server/pages/insights.ts'
 import { membersPage, removalPage } from '../../../src/server/pages/members.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
+import { namespaceSettingsPage, retentionPage } from '../../../src/server/pages/namespace-settings.ts'
 import { newNamespacePage } from '../../../src/server/pages/new-namespace.ts'
 import { searchPage } from '../../../src/server/pages/search.ts'
 import { invitePage, refusedInvitePage, unknownInvitePage } from '../../../src/server/pages/invite.ts'
@@ -27,6 +28,7 @@ import {
   signInPage,
 } from '../../../src/server/pages/sign-in.ts'
 import { deletePage, visibilityPage } from '../../../src/server/pages/trace-actions.ts'
+import { exactly, markup } from '../../../src/transcript/html/markup.ts'
 import { visible, visibleLine } from '../../../src/transcript/visible.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 import { hostileText } from '../../transcript/support/hostile.ts'
@@ -131,6 +133,18 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       displayName: words,
       slug: words,
       wrong: { displayName: words, slug: words },
+    }),
+    'settings of a namespace': namespaceSettingsPage({
+      ...{ namespace: { ...team, description: words, retentionDays: 30 }, saved: words, mostBytes: 1, now: 0 },
+      outlook: { days: 30, due: 2, isMore: true, first: { updatedAt: 0, trace } },
+      details: { displayName: words, description: words, wrong: { displayName: words, description: words } },
+      wrongPicture: words,
+      retention: { days: words, wrong: words },
+    }),
+    'a shorter retention': retentionPage({
+      namespace: team,
+      outlook: { days: 30, due: 0, isMore: false, first: { updatedAt: 0, trace } },
+      now: 0,
     }),
     'a member who is removed': removalPage({
       ...{ namespace: team, own: member, count: { members: 2, admins: 1 } },
@@ -290,8 +304,9 @@ test('any text in any place of a page stays text, and is shown', () => {
       for (const { name, shape, times } of expected) {
         const { body } = sent(pages[name]!)
         assert.equal(shapeOf(body), shape, name)
-        // Names and titles stand on one line.
-        const forms = new Set([visible(words), visibleLine(words)])
+        // Names and titles stand on one line; fields have a text exactly, as far as HTML can.
+        const inField = shown(markup`<!doctype html><title>${exactly(words)}</title>`.source)
+        const forms = new Set([visible(words), visibleLine(words), inField])
         const found = [...forms].map((form) => count(shown(body), form)).reduce((sum, one) => sum + one, 0)
         assert.is(found, times, name)
       }

@@ -9,6 +9,7 @@ import { checkSlug } from './new-namespace.ts'
 import { newPalette } from './palette.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
+import { checkPicture } from './picture-field.ts'
 import { showLocalTimes } from './times.ts'
 
 /** The button that shows the list of keys, so that readers learn of them. */
@@ -39,6 +40,7 @@ const start = async () => {
   if (page === 'feed') followFeed()
   if (page === 'search') startSearch()
   if (page === 'new-namespace') checkSlug()
+  if (page === 'namespace-settings') checkPicture()
   const show = { palette: () => {}, keys: () => {} }
   const ofSite = siteActions(
     () => show.palette(),

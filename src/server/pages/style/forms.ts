@@ -62,7 +62,7 @@ export const forms = css`
       outline: 2px solid var(--ink);
       outline-offset: 0;
     }
-    .field input {
+    .field :is(input, textarea) {
       flex: 1;
       min-inline-size: 0;
       padding: 0;
@@ -70,6 +70,9 @@ export const forms = css`
       outline: 0;
       background: none;
       color: var(--text);
+    }
+    .field textarea {
+      margin-block: var(--s2);
     }
     ::placeholder {
       color: var(--faint);

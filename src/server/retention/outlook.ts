@@ -1,0 +1,48 @@
+import type { ReadTables } from '../../tables/main.ts'
+import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { dueBefore } from './expired-traces.ts'
+
+/** What a retention would delete of a namespace. */
+export type Outlook = {
+  /** How many traces would be deleted at once. At most `MOST_COUNTED`. */
+  readonly due: number
+  /** The trace that has not changed for the longest, which goes first, and when it last changed; undefined without traces. */
+  readonly first: { readonly id: string; readonly updatedAt: number } | undefined
+}
+
+/** Counting more would take long, and change nobody's mind. */
+export const MOST_COUNTED = 10_000
+
+/** Reads the same index in the same order as the process that deletes. */
+export const dueStatement = `
+  select count(*)::int4 as due from (
+    select from traces
+    where uuid_hash(namespace_id) = uuid_hash($1) and namespace_id = $1 and updated_day <= $2 and updated_at < $3
+    limit ${MOST_COUNTED}
+  ) t`
+
+/** Of the traces that last changed on the same day as the first one, the one that changed before all others. */
+export const firstStatement = `
+  select id, updated_at from traces
+  where uuid_hash(namespace_id) = uuid_hash($1) and namespace_id = $1 and updated_day = (
+    select updated_day from traces where uuid_hash(namespace_id) = uuid_hash($1) and namespace_id = $1
+    order by updated_day, uuid_hash(id), id limit 1
+  )
+  order by updated_at, id limit 1`
+
+const DAY_MS = 86_400_000
+
+/** What would be deleted if a namespace kept its traces for so many days after their last change. */
+export const outlookOf = async (
+  reads: Pick<Reads<ReadTables>, 'rows'>,
+  namespaceId: string,
+  days: number,
+  now: number,
+): Promise<Outlook> => {
+  const since = dueBefore(now, days)
+  const [[counted], [first]] = await Promise.all([
+    reads.rows<{ due: number }>('retention-due', dueStatement, [namespaceId, Math.floor(since / DAY_MS), since]),
+    reads.rows<{ id: string; updated_at: bigint } & Row>('retention-first', firstStatement, [namespaceId]),
+  ])
+  return { due: counted!.due, first: first && { id: first.id, updatedAt: Number(first.updated_at) } }
+}

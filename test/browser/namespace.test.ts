@@ -31,6 +31,7 @@ const places: Readonly<Record<string, { readonly path: string; readonly by: keyo
     'a new namespace': { path: '/new', by: 'ada' },
     'settings of a namespace': { path: '/@acme/-/settings', by: 'ada' },
     'a shorter retention': { path: '/@acme/-/retention?days=30', by: 'ada' },
+    'a timeline': { path: '/@acme/-/timeline', by: 'ada' },
     'removing a member': { path: '/@acme/-/remove-member?user=BOB', by: 'ada' },
     'members that a stranger may not see': { path: '/@acme/-/members', by: 'mallory', expected: /403/ },
     'members for a member': { path: '/@acme/-/members', by: 'bob' },
@@ -78,7 +79,7 @@ test('a picture that is too large is refused before it is sent, any other is sho
   const field = page.locator('input[type=file]')
   const large = Buffer.concat([png, Buffer.alloc(512 * 1024)])
   await field.setInputFiles({ name: 'large.png', mimeType: 'image/png', buffer: large })
-  assert.match(await field.evaluate<string, HTMLInputElement>((one) => one.validationMessage), 'larger than 512 KiB')
+  assert.match(await field.evaluate<string>('(one) => one.validationMessage'), 'larger than 512 KiB')
   await field.setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: png })
   await page.locator('#picture img[src^="data:"]').waitFor()
   await page.getByRole('button', { name: 'Use this picture' }).click()

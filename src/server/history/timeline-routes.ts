@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { traceId } from '../../base/ids.ts'
 import type { EntryType } from '../../contract/entry-types.ts'
 import { type Entry, type EntryList, history } from '../../contract/history.ts'
-import { requireCaller } from '../http/caller.ts'
+import { type Caller, requireCaller } from '../http/caller.ts'
 import { type JsonText, jsonText, type JsonTexts, jsonTexts } from '../http/json-text.ts'
 import { decodeCursor, encodeCursor, fittingTexts, invalidCursor } from '../http/list-page.ts'
 import { arrayTexts } from '../http/reply.ts'
@@ -108,45 +108,58 @@ const filterOf = (query: Query, first: 'asc' | 'desc', of: Scope['of']): Filter 
   limit: query.limit ?? DEFAULT_LIMIT,
 })
 
+/** A page of entries. `check` is called after reading, because the rows of a trace that is deleted meanwhile may be incomplete. */
+const listOf = async (
+  { reads, timeline }: HistoryServices,
+  scope: Scope,
+  filter: Filter,
+  check: () => Promise<unknown>,
+): Promise<JsonTexts<EntryList>> => {
+  if (filter.limit === 0) return jsonTexts({ events: '[]', nextCursor: undefined })
+  const rows = await listEntries(timeline, scope, filter)
+  await check()
+  const users = rows.flatMap(({ actor, data }) =>
+    usersIn({ actor: actor ?? undefined, data: data === null ? undefined : JSON.parse(data) }),
+  )
+  const names = await namesOf(reads, users)
+  const texts = rows.map((row) => entryText(row, names, scope.of === 'namespace'))
+  const count = fittingTexts(texts, filter.limit)
+  return jsonTexts({
+    events: arrayTexts(texts.slice(0, count)),
+    nextCursor: rows.length > count ? `"${cursorAfter(scope.of, rows[count - 1]!)}"` : undefined,
+  })
+}
+
+/** A page of the timeline of a namespace, newest entries first unless `order` says otherwise, for its admins. @throws 400, 403, 404 */
+export const timelineOfNamespace = async (
+  services: HistoryServices,
+  caller: Caller,
+  slug: string,
+  query: Query & { readonly trace?: string | undefined },
+): Promise<JsonTexts<EntryList>> => {
+  const { reads, timeline } = services
+  const filter = filterOf(query, 'desc', 'namespace')
+  const assertAdmin = () => namespaceOfAdmin(reads, idOfSlug(slug), caller)
+  const { id } = await assertAdmin()
+  timeline.assertNotQuarantined(`namespace-${id}`)
+  await timeline.caughtUp(0n)
+  const traceIdOf = query.trace === undefined ? undefined : traceId(id, query.trace)
+  // A caller who is no longer an admin must not see newer entries.
+  return listOf(services, { of: 'namespace', id, traceId: traceIdOf }, filter, assertAdmin)
+}
+
 /** The timelines of traces and namespaces. */
 export const timelineRoutes = (app: FastifyInstance, services: HistoryServices): void => {
-  const { reads, timeline } = services
-
-  /** `check` is called after reading, because the rows of a trace that is deleted meanwhile may be incomplete. */
-  const list = async (scope: Scope, filter: Filter, check: () => Promise<void>): Promise<JsonTexts<EntryList>> => {
-    if (filter.limit === 0) return jsonTexts({ events: '[]', nextCursor: undefined })
-    const rows = await listEntries(timeline, scope, filter)
-    await check()
-    const users = rows.flatMap(({ actor, data }) =>
-      usersIn({ actor: actor ?? undefined, data: data === null ? undefined : JSON.parse(data) }),
-    )
-    const names = await namesOf(reads, users)
-    const texts = rows.map((row) => entryText(row, names, scope.of === 'namespace'))
-    const count = fittingTexts(texts, filter.limit)
-    return jsonTexts({
-      events: arrayTexts(texts.slice(0, count)),
-      nextCursor: rows.length > count ? `"${cursorAfter(scope.of, rows[count - 1]!)}"` : undefined,
-    })
-  }
-
   route(app, history, 'GET /v1/traces/{externalId}/events', async ({ params, query, caller }) => {
     const filter = filterOf(query, 'asc', 'trace')
     const { externalId } = params
     const trace = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
     const { id, revision } = trace
     const { check } = listOfHistory(services, trace, caller)
-    return list({ of: 'trace', id, first: firstRevision(trace), revision }, filter, async () => void (await check()))
+    return listOf(services, { of: 'trace', id, first: firstRevision(trace), revision }, filter, check)
   })
 
-  route(app, history, 'GET /v1/namespaces/{slug}/events', async (request) => {
-    const { params, query } = request
-    const filter = filterOf(query, 'desc', 'namespace')
-    const assertAdmin = () => namespaceOfAdmin(reads, idOfSlug(params.slug), requireCaller(request))
-    const { id } = await assertAdmin()
-    timeline.assertNotQuarantined(`namespace-${id}`)
-    await timeline.caughtUp(0n)
-    const traceIdOf = query.trace === undefined ? undefined : traceId(id, query.trace)
-    // A caller who is no longer an admin must not see newer entries.
-    return list({ of: 'namespace', id, traceId: traceIdOf }, filter, async () => void (await assertAdmin()))
-  })
+  route(app, history, 'GET /v1/namespaces/{slug}/events', (request) =>
+    timelineOfNamespace(services, requireCaller(request), request.params.slug, request.query),
+  )
 }

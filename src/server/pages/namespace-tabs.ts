@@ -7,6 +7,7 @@ const tabs = [
   { name: 'sessions', label: 'Sessions', isForAdmins: false },
   { name: 'insights', label: 'Insights', isForAdmins: false },
   { name: 'members', label: 'Members', isForAdmins: false },
+  { name: 'timeline', label: 'Timeline', isForAdmins: true },
   { name: 'settings', label: 'Settings', isForAdmins: true },
 ] as const
 

@@ -1,4 +1,5 @@
 import type { UserView } from '../../contract/user.ts'
+import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { initials } from './shell.ts'
@@ -7,8 +8,10 @@ import { initials } from './shell.ts'
 export const personName = ({ id, displayName }: UserView): string =>
   visibleLine(displayName ?? '') || `User ${id.slice(0, 8)}`
 
+/** The initials of a user; a drawing for one without a name. */
+export const personBadge = ({ displayName }: UserView, isViewer = false): Html =>
+  markup`<span class="who${isViewer ? ' me' : ''}" aria-hidden="true">${initials(displayName ?? '') || icon('user')}</span>`
+
 /** The name of a user, with the initials before it. */
-export const personHtml = (user: UserView, isViewer: boolean): Html => {
-  const name = personName(user)
-  return markup`<span class="who${isViewer ? ' me' : ''}" aria-hidden="true">${initials(name)}</span> <b dir="auto">${name}</b>`
-}
+export const personHtml = (user: UserView, isViewer: boolean): Html =>
+  markup`${personBadge(user, isViewer)} <b dir="auto">${personName(user)}</b>`

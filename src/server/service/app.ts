@@ -39,6 +39,7 @@ import { installPeople } from '../web/people.ts'
 import { membersRoutes } from '../web/members-routes.ts'
 import { oembedRoute } from '../web/oembed-route.ts'
 import { settingsRoutes } from '../web/settings-routes.ts'
+import { timelinePageRoute } from '../web/timeline-route.ts'
 import { traceActionRoutes } from '../web/trace-actions.ts'
 import { traceChangesRoute } from '../web/trace-changes-route.ts'
 import { traceMessageRoute } from '../web/trace-message-route.ts'
@@ -220,6 +221,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       membersRoutes,
       newNamespaceRoute,
       namespaceSettingsRoutes,
+      timelinePageRoute,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

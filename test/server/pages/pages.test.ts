@@ -29,6 +29,7 @@ import {
 } from '../../../src/server/pages/sign-in.ts'
 import { deletePage, visibilityPage } from '../../../src/server/pages/trace-actions.ts'
 import { exactly, markup } from '../../../src/transcript/html/markup.ts'
+import { timelinePage } from '../../../src/server/pages/timeline.ts'
 import { visible, visibleLine } from '../../../src/transcript/visible.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 import { hostileText } from '../../transcript/support/hostile.ts'
@@ -145,6 +146,15 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       namespace: team,
       outlook: { days: 30, due: 0, isMore: false, first: { updatedAt: 0, trace } },
       now: 0,
+    }),
+    timeline: timelinePage({
+      ...{ namespace: team, part: 'all', nextCursor: words, now: 0 },
+      events: [
+        {
+          ...{ revision: 0, type: 'HistoryErased', at: 0, text: words },
+          ...{ actor: { userId: words, displayName: words }, trace: { id: words, externalId: words } },
+        },
+      ],
     }),
     'a member who is removed': removalPage({
       ...{ namespace: team, own: member, count: { members: 2, admins: 1 } },

@@ -48,7 +48,7 @@ test('the page has all members with their roles, since when, and who invited the
   assert.match(rows[1]!, /AD ?Ada Lovelace ?you ?Admin ?Step down/)
   assert.match(
     rows[2]!,
-    new RegExp(`US ?User ${other.userId.slice(0, 8)} ?Member ?Make an admin.*\\d\\d:\\d\\d ?Ada Lovelace ?Remove`),
+    new RegExp(`User ${other.userId.slice(0, 8)} ?Member ?Make an admin.*\\d\\d:\\d\\d ?Ada Lovelace ?Remove`),
   )
 })
 

@@ -5,7 +5,7 @@ import { visibleLine } from '../../transcript/visible.ts'
 import { timeHtml } from './days.ts'
 import { invitePath, namespacePath, signInPath } from './links.ts'
 import { type Page, blankPage } from './page.ts'
-import { CODEHOST_SIGN_IN, type NamedUser, codehostTargets, isolated, userHtml } from './sign-in.ts'
+import { CODEHOST_SIGN_IN, type NamedUser, codehostTargets, isolated, shortNameHtml, userHtml } from './sign-in.ts'
 
 /** The paths that the forms of an invite's page are posted to. */
 export const inviteForms = {
@@ -93,8 +93,8 @@ const codehostForm = ({ code }: ShownInvite, codehost: string): Html =>
 <button class="btn main">Go on with ${codehost}</button></form>
 `
 
-const joinButton = ({ user, namespaceSlug }: NamedUser): Html =>
-  markup`<button class="btn main">Join as ${isolated(visibleLine(user?.displayName ?? '') || `@${namespaceSlug ?? ''}`)}</button>`
+const joinButton = (user: NamedUser): Html =>
+  markup`<button class="btn main"><span>Join as ${shortNameHtml(user)}</span></button>`
 
 const tokenField = (token: string): Html => markup`<input type="hidden" name="token" value="${token}">`
 

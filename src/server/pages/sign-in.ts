@@ -1,5 +1,6 @@
 import type { SignInReview } from '../../contract/signin.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
+import { visibleLine } from '../../transcript/visible.ts'
 import { commandHtml } from './commands.ts'
 import { openCommand } from './errors.ts'
 import { type Page, blankPage } from './page.ts'
@@ -16,6 +17,10 @@ export const userHtml = ({ user, namespaceSlug }: NamedUser): Html => {
     ? markup`${name} (${isolated(namespaceSlug)})`
     : name
 }
+
+/** The name of a user for a button. */
+export const shortNameHtml = ({ user, namespaceSlug }: NamedUser): Html =>
+  isolated(visibleLine(user?.displayName ?? '') || `@${namespaceSlug ?? ''}`)
 
 const deviceHtml = (name: string | undefined): Html =>
   name === undefined ? markup`a device that gives no name` : isolated(name)
@@ -162,7 +167,7 @@ export const JOIN = '/signin/join'
 /** The form by which a browser signs in the user whom it belongs to. */
 const knownForm = (known: NamedUser, next: string): Html =>
   markup`<form method="post" action="${KNOWN_SIGN_IN}"><input type="hidden" name="next" value="${next}">
-<button class="btn main">Go on as ${userHtml(known)}</button></form>
+<button class="btn main"><span>Go on as ${shortNameHtml(known)}</span></button></form>
 `
 
 /** The page behind such a link in a browser that is a device of that user already. */

@@ -35,6 +35,7 @@ export const make = async (access: Access, options: MakeOptions): Promise<number
     )
     await printLines([`${commandName} invite accept ${invite.code} --server ${server}`])
     say(`If they have no user there yet, they run: ${commandName} login --invite ${invite.code} --server ${server}`)
+    say(`Without a terminal, they open: ${server}/invite/${invite.code}`)
   }
   return exitCodes.ok
 }

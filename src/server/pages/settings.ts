@@ -45,13 +45,20 @@ const sessionRow = ({ id, deviceName, createdAt, lastUsedAt, current }: SessionV
 `
 }
 
-const identityName = ({ type, name, login, email }: IdentityView): string =>
-  visibleLine(name ?? login ?? email ?? '') || (type === 'device' ? 'A device' : 'An account at the code host')
+/** `deviceName` is that of its oldest session: a later one may be that of a browser which it has signed in. */
+const identityName = ({ type, name, login, email }: IdentityView, deviceName = ''): string =>
+  visibleLine(name ?? login ?? email ?? '') ||
+  (type === 'device' ? visibleLine(deviceName) || 'A device' : 'An account at the code host')
 
-type IdentityMarks = { readonly isCurrent: boolean; readonly isBrowser: boolean; readonly isOnly: boolean }
+type IdentityMarks = {
+  readonly deviceName: string | undefined
+  readonly isCurrent: boolean
+  readonly isBrowser: boolean
+  readonly isOnly: boolean
+}
 
-const identityRow = (identity: IdentityView, { isCurrent, isBrowser, isOnly }: IdentityMarks): Html => {
-  const name = identityName(identity)
+const identityRow = (identity: IdentityView, { deviceName, isCurrent, isBrowser, isOnly }: IdentityMarks): Html => {
+  const name = identityName(identity, deviceName)
   const action = isOnly
     ? markup`<span class="faint">the only one, so it stays</span>`
     : removal(settingsForms.identity, identity.id, 'Remove', name)
@@ -111,6 +118,7 @@ export const settingsPage = ({
 <table class="grid stack"><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col"><span class="vh">Action</span></th></tr></thead>
 <tbody>${identities.map((one) =>
     identityRow(one, {
+      deviceName: sessions.findLast(({ identityId }) => identityId === one.id)?.deviceName,
       isCurrent: one.id === identityId,
       isBrowser: one.id === browserId,
       isOnly: identities.length === 1,
@@ -118,7 +126,7 @@ export const settingsPage = ({
   )}</tbody></table></section>
 <section id="browsers"><h2 class="day">Another browser <small>of yours</small></h2>
 <p class="soft">A link that works once, for ten minutes, signs in another browser as you, for example on your phone.</p>
-<form method="post" action="${settingsForms.browser}"><button class="btn">${icon('link')}Make a link</button></form></section>
-${look(viewer)}<section><h2 class="day">This browser</h2>${browserId === undefined ? none : staysHtml}<form method="post" action="${settingsForms.signOut}"><button class="btn">${icon('sign-out')}Sign out</button></form></section>
+<form class="form" method="post" action="${settingsForms.browser}"><div class="row"><button class="btn">${icon('link')}Make a link</button></div></form></section>
+${look(viewer)}<section><h2 class="day">This browser</h2>${browserId === undefined ? none : staysHtml}<form class="form" method="post" action="${settingsForms.signOut}"><div class="row"><button class="btn">${icon('sign-out')}Sign out</button></div></form></section>
 `,
 })

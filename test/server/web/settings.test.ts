@@ -97,6 +97,16 @@ test('another device is signed out, and signing out this one leads to the first 
   assert.is((await read('/settings', cookieOf(session))).statusCode, 401)
 })
 
+test('a device without a name of its own is called as its first session calls it', async () => {
+  const session = await start()
+  const made = await call('POST', '/v1/session/browser', { token: session.token, headers: { host: 'localhost:3000' } })
+  const code = new URL((made.data as { url: string }).url).searchParams.get('code')!
+  assert.is((await post('/v1/auth/browser', { code }, {})).statusCode, 303)
+  const { body } = await read('/settings', cookieOf(session))
+  const [, identities = ''] = body.split('id="identities"')
+  assert.match(identities, `<b dir="auto">${session.deviceName}</b>`)
+})
+
 test('the session of another user cannot be ended, and the only identity stays', async () => {
   const [session, stranger] = [await start(), await start()]
   assert.is((await post('/settings/session/end', { id: stranger.id }, cookieOf(session))).statusCode, 404)

@@ -12,7 +12,9 @@ import { type KeptShape, type ListedMessage, ShapeBuilder, bySortKeys } from '..
 import { type FactsRow, factsColumns, factsOfMessage, factsOfRow } from '../src/server/trace/messages/message-facts.ts'
 import { BoundedMap } from '../src/base/bounded-map.ts'
 import { type Counted, deleteCounts, writeCounted } from './counts.ts'
+import { type Failures, type Reconsidered, deleteFailures, writeFailures } from './failed-calls.ts'
 import { countsTable, listOrder, shapeStatesTable } from '../src/tables/main.ts'
+import { failedCallsTable, quarterOf, slotOf } from '../src/tables/usage.ts'
 
 /** Stands for no ordinal: it is the highest one that a column can have. */
 const NO_ORDINAL = 2 ** 31 - 1
@@ -36,7 +38,14 @@ type Changes = {
 
 type KeptRow = { trace_id: string; up_to: number; state: string }
 
-type ListedRow = FactsRow & { trace_id: string; ordinal: number; sequence: number; timestamp: number }
+type ListedRow = FactsRow & {
+  trace_id: string
+  ordinal: number
+  sequence: number
+  timestamp: number
+  tools: string
+  slot: bigint
+}
 
 /** With more messages than this after what is kept, a trace is read from its beginning, with a cursor. */
 const MOST_AFTER_KEPT = 2_000
@@ -45,6 +54,7 @@ const CHUNK = 500
 
 const columns = `
   m.trace_id, m.ordinal, coalesce(m.sequence, 'infinity') as sequence, coalesce(m.timestamp, 'infinity') as timestamp,
+  m.tools, ${slotOf('m')} as slot,
   ${factsColumns}`
 
 const keptStatement = `
@@ -72,12 +82,13 @@ const toListed = (row: ListedRow): ListedMessage => ({
   sequence: row.sequence,
   timestamp: row.timestamp,
   ordinal: row.ordinal,
+  tools: JSON.parse(row.tools) as string[],
+  slot: Number(row.slot),
   ...factsOfRow(row),
 })
 
-/** The new shape of a trace. */
-type NewShape = {
-  readonly id: string
+/** The new shape of a trace, with the calls that have failed. */
+type NewShape = Failures & {
   readonly shape: SessionShape
   /** What the table has kept of it before this batch. */
   readonly before: KeptShape | undefined
@@ -156,6 +167,7 @@ const deleteStates = (ids: readonly string[], write: WriteStatement) =>
 
 const writeAll = ({ counted }: Changes, made: readonly NewShape[], write: WriteStatement) => {
   writeCounted(counted, made, write)
+  writeFailures(made, write)
   const moved = made.filter(({ before, kept }) => kept !== before)
   const kept = moved.filter((one): one is NewShape & StateRow => one.kept !== undefined)
   if (kept.length > 0) writeStates(kept, write)
@@ -164,6 +176,21 @@ const writeAll = ({ counted }: Changes, made: readonly NewShape[], write: WriteS
 }
 
 type ChangedTrace = readonly [id: string, changed: ChangedMessages]
+
+/** The builder of a new shape, and what is known of the trace before the batch. */
+type Built = Pick<NewShape, 'id' | 'before' | 'reconsidered'> & { readonly builder: ShapeBuilder }
+
+/** Whether new messages come after all others in the list. */
+const comeLast = (added: readonly ListedMessage[], rows: readonly ListedRow[]): boolean => {
+  const [first] = added.toSorted(bySortKeys)
+  return first === undefined || rows.every((row) => bySortKeys(row, first) < 0)
+}
+
+/** All calls behind what is kept, and those without a result there. */
+const behind = (kept: KeptShape | undefined): Reconsidered => ({
+  from: kept?.upTo ?? 0,
+  earlier: new ShapeBuilder(kept).openPlaces(),
+})
 
 /** Makes the shapes of traces from rows, as few as possible. */
 const fromRows = async (wanted: readonly ChangedTrace[], read: ReadRows) => {
@@ -176,12 +203,16 @@ const fromRows = async (wanted: readonly ChangedTrace[], read: ReadRows) => {
   ])
   const kept = new Map(keptRows.map(({ trace_id, up_to, state }) => [trace_id, { upTo: up_to, state }]))
   const afterKept = Map.groupBy(rows, ({ trace_id }) => trace_id)
-  const builders: { readonly id: string; readonly builder: ShapeBuilder; readonly before: KeptShape | undefined }[] = []
+  const builders: Built[] = []
   for (const [id, { lowest, added = [] }] of wanted) {
     const before = kept.get(id)
     const usable = before && before.upTo <= lowest ? before : undefined
-    const builder = fromKept(usable, afterKept.get(id) ?? [], added) ?? (await fromAll(id, read))
-    if (builder.count > 0) builders.push({ id, builder, before })
+    const others = afterKept.get(id) ?? []
+    const after = fromKept(usable, others, added)
+    const builder = after ?? (await fromAll(id, read))
+    if (builder.count === 0) continue
+    const onlyContinues = after !== undefined && lowest === NO_ORDINAL && comeLast(added, others)
+    builders.push({ id, builder, before, reconsidered: onlyContinues ? undefined : behind(after && usable) })
   }
   return builders
 }
@@ -191,9 +222,9 @@ const derive = (changes: Changes, { read, write, session }: Sender): Promise<voi
   const memory = memoryOf(session)
   const made: NewShape[] = []
   /** Notes the shape of a trace, and remembers it as the newest one. */
-  const note = (id: string, builder: ShapeBuilder, before: KeptShape | undefined) => {
+  const note = ({ id, builder, before, reconsidered }: Built) => {
     const { shape, kept } = builder.end()
-    made.push({ id, shape, before, kept })
+    made.push({ id, shape, before, kept, failed: builder.takeFailed(), reconsidered })
     if (builder.isSmall) memory.set(id, { builder, kept })
   }
   for (const id of deleted) memory.delete(id)
@@ -202,12 +233,12 @@ const derive = (changes: Changes, { read, write, session }: Sender): Promise<voi
     const remembered = memory.get(id)
     memory.delete(id) // the builder changes now: after an error it would be wrong
     const builder = remembered && fromMemory(remembered, one)
-    if (builder) note(id, builder, remembered.kept)
+    if (builder) note({ id, builder, before: remembered.kept, reconsidered: undefined })
     else wanted.push([id, one])
   }
   if (wanted.length === 0) return void writeAll(changes, made, write)
   return fromRows(wanted, read).then((builders) => {
-    for (const { id, builder, before } of builders) note(id, builder, before)
+    for (const built of builders) note(built)
     writeAll(changes, made, write)
   })
 }
@@ -218,10 +249,12 @@ const changedIn = ({ changed }: Changes, id: string): ChangedMessages => {
   return one
 }
 
-const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
+const addedMessage = ({ data, at }: DecodedEvent<Added>): ListedMessage => ({
   sequence: data.order ?? Infinity,
   timestamp: data.timestamp ?? Infinity,
   ordinal: data.ordinal,
+  tools: data.tools,
+  slot: quarterOf(data.timestamp ?? Infinity, at),
   ...factsOfMessage(data),
 })
 
@@ -229,17 +262,19 @@ const addedMessage = ({ data }: DecodedEvent<Added>): ListedMessage => ({
 const OF_NO_SHAPE: ReadonlySet<string> = new Set(['/model', '/usage'])
 
 /**
- * The counts and the shape of each trace, in one row. The counts are the totals of its last `MessagesCounted`, or of its restated present;
- * the shape is made from the facts of its messages in list order. New messages at the end of a trace that is remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
+ * The counts and the shape of each trace, in one row, and its calls that have failed. The counts are the totals of its last `MessagesCounted`, or of its restated present;
+ * the rest is made from the facts of its messages in list order. New messages at the end of a trace that is remembered need no read. Otherwise a batch reads what is kept of the first messages and the facts of the few after them, and the
  * facts of all messages if a new or changed one is among the kept ones.
  */
 export const shapes = projectionOf<TraceEvent>()<Changes>({
   name: 'shapes',
   tables: `${countsTable.create} ${shapeStatesTable.create}
     alter table shape_states alter state set storage external;
-    alter table shape_states alter state set statistics 0;`,
-  rows: { counts: { trace: 'trace_id' }, shape_states: { trace: 'trace_id' } },
-  indexes: '',
+    alter table shape_states alter state set statistics 0;
+    ${failedCallsTable.create}
+    alter table failed_calls alter tool set statistics 0;`,
+  rows: { counts: { trace: 'trace_id' }, shape_states: { trace: 'trace_id' }, failed_calls: { trace: 'trace_id' } },
+  indexes: 'create index failed_calls_listed on failed_calls (namespace_id, slot);',
   start: () => ({ changed: new Map(), counted: new Map(), deleted: new Set() }),
   on: {
     MessageAdded: (changes, event) => void changedIn(changes, event.streamId).added?.push(addedMessage(event)),
@@ -274,6 +309,7 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
     if (deleted.size === 0) return
     deleteCounts([...deleted], write)
     deleteStates([...deleted], write)
+    deleteFailures([...deleted], write)
   },
   derive,
 })

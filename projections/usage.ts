@@ -89,13 +89,13 @@ const removeEmpty = (ids: readonly string[], write: WriteStatement) => {
     write(`${table}-remove`, `delete from ${table} where trace_id = any($1::uuid[]) and messages = 0`, [uuids(ids)])
 }
 
-const copied = ['slot', 'tools', 'model', 'prices', 'kinds', ...eachSum((name) => name).split(', ')]
+const copied = ['slot', 'ordinal', 'tools', 'model', 'prices', 'kinds', ...eachSum((name) => name).split(', ')]
 const copyColumns = ['namespace_id', 'answer', 'trace_id', 'created_at', ...copied].join(', ')
 
 /** SQL for a message as a row of `copied_answers`, with `usageIn`. */
 const copyOf = (m: string) =>
   ['t.namespace_id', ...['answer', 'trace_id', 'created_at'].map((name) => `${m}.${name}`)]
-    .concat(copied.map((name) => (name === 'tools' ? `${m}.tools` : `used.${name}`)))
+    .concat(copied.map((name) => (name === 'ordinal' || name === 'tools' ? `${m}.${name}` : `used.${name}`)))
     .join(', ')
 
 /**

@@ -5,7 +5,7 @@ import { type RequiredName, type TextName, isRequired, textNames } from '../cont
 import type { IdentityType } from '../contract/user.ts'
 import { erasedFrom, listedFrom, rewritten } from './storage.ts'
 import { type RowOf, tableOf } from './table.ts'
-import type { copiedAnswersTable, usageTable, usageToolsTable } from './usage.ts'
+import type { copiedAnswersTable, failedCallsTable, usageTable, usageToolsTable } from './usage.ts'
 
 /**
  * The tables of the main group, with the types of their rows and the SQL that indexes and queries share.
@@ -378,6 +378,7 @@ export type ReadTables = {
   usage: RowOf<typeof usageTable>
   usage_tools: RowOf<typeof usageToolsTable>
   copied_answers: RowOf<typeof copiedAnswersTable>
+  failed_calls: RowOf<typeof failedCallsTable>
   model_providers: RowOf<typeof modelProvidersTable>
   models: RowOf<typeof modelsTable>
   price_changes: RowOf<typeof priceChangesTable>

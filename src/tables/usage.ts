@@ -94,12 +94,29 @@ export const usageToolsTable = tableOf(
 )
 
 /**
+ * The calls that have failed. `ordinal` is that of the message with the call, `nth` the place of the call among those of the message, `slot` the
+ * quarter of an hour of the message; `tool` is a JSON literal.
+ */
+export const failedCallsTable = tableOf(
+  'failed_calls',
+  { ...key, ordinal: 'int4 not null', nth: 'int4 not null', tool: 'text collate "C" not null' },
+  { constraint: 'primary key (trace_id, ordinal, nth)', storage: erasedFrom },
+)
+
+/**
  * The messages whose answer (`answerOf`) two or more traces of a namespace have: when each came, and what it adds to the sums of its trace, so
  * that it can be subtracted where it counts for another one.
  */
 export const copiedAnswersTable = tableOf(
   'copied_answers',
-  { ...key, answer: 'int8 not null', created_at: 'int8 not null', tools: 'json not null', ...added },
+  {
+    ...key,
+    answer: 'int8 not null',
+    ordinal: 'int4 not null',
+    created_at: 'int8 not null',
+    tools: 'json not null',
+    ...added,
+  },
   { constraint: 'primary key (namespace_id, answer, trace_id)', storage: erasedFrom },
 )
 
@@ -113,6 +130,10 @@ export const counts = (m: string): string => `(${m}.answer is not null or ${m}.u
 /** SQL for the quarter of an hour of a message `m`: that of its timestamp, or of its arrival if it has none, or one that is no date. */
 export const slotOf = (m: string): string =>
   `floor((case when abs(${m}.timestamp) <= ${MOST_MS} then ${m}.timestamp else ${m}.created_at end) / ${QUARTER_MS})::int8`
+
+/** The same for a message with this timestamp and arrival. */
+export const quarterOf = (timestamp: number, createdAt: number): number =>
+  Math.floor((Math.abs(timestamp) <= MOST_MS ? timestamp : createdAt) / QUARTER_MS)
 
 const bit = (name: keyof typeof kindBits) => `(x."${name}" is not null)::int4 * ${kindBits[name]}`
 const tokens = Object.keys(tokenColumns) as Tokens[]

@@ -36,8 +36,8 @@ const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Pro
     insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, to_json('tool-' || tool), 3
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, generate_series(1, 5) tool;
-    insert into copied_answers (namespace_id, answer, trace_id, created_at, slot, tools, model, prices, kinds, ${sums})
-      select '${namespaceId}', i * 10 + nth, ${id('i + copy')}, i + copy, ${first} + (i * ${YEAR} / ${SESSIONS}), '[]',
+    insert into copied_answers (namespace_id, answer, trace_id, created_at, slot, ordinal, tools, model, prices, kinds, ${sums})
+      select '${namespaceId}', i * 10 + nth, ${id('i + copy')}, i + copy, ${first} + (i * ${YEAR} / ${SESSIONS}), nth, '[]',
         '"model-1"', i / 30, 15, 1000, 500, 100000, 3000, 0, 0
       from generate_series(10, ${SESSIONS - 1}, 10) i, generate_series(0, 9) nth, (values (0), (1)) c (copy);
     analyze traces; analyze usage; analyze usage_tools; analyze copied_answers`,

@@ -15,8 +15,10 @@ import type { TraceEvent } from '../../src/server/trace/events.ts'
 import { headOfParts } from '../../src/server/trace/messages/heads.ts'
 import { type MessageDocument, difference } from '../../src/server/trace/messages/message.ts'
 import { storedPart } from '../../src/server/trace/messages/part.ts'
-import { listed, shapeOf } from '../server/trace/shape-oracle.ts'
-import { type Model, type StreamEvent, decodedEvents, openModels } from './support.ts'
+import { toolsOf } from '../../src/server/trace/messages/classify.ts'
+import { QUARTER_MS, quarterOf } from '../../src/tables/usage.ts'
+import { failedOf, listed, shapeOf } from '../server/trace/shape-oracle.ts'
+import { type Model, NOON, type StreamEvent, decodedEvents, openModels } from './support.ts'
 import { runs } from '../support/runs.ts'
 
 const test = suite('projections: the shapes of traces')
@@ -37,18 +39,20 @@ const owner = { externalId: 't', namespaceId: randomUUID(), createdBy: randomUUI
 const fields = { ...owner, agentId: 'a', visibility: 'private' as const }
 const created: TraceEvent = { type: 'TraceCreated', data: fields }
 const deleted: TraceEvent = { type: 'TraceDeleted', data: { ...owner, createdAt: 0, messageCount: 0, earlier: [] } }
-const classified = { class: 'agent_text' as const, tools: [] }
+const classified = ({ parts }: MessageDocument) => ({ class: 'agent_text' as const, tools: toolsOf(parts) })
+/** When each message came. */
+const arrival = (ordinal: number) => NOON + ordinal * QUARTER_MS
 const types = { user_message: 0, agent_context: 0, agent_text: 0, agent_thinking: 0, tool_call: 0 }
 const totals = (messageCount: number) => ({ messageCount, messageTypeCounts: types, toolTypeCounts: {} })
 
 const added = (document: MessageDocument, ordinal: number): TraceEvent => ({
   type: 'MessageAdded',
-  data: { externalId: `m${ordinal}`, ordinal, ...document, ...classified },
+  data: { externalId: `m${ordinal}`, ordinal, ...document, ...classified(document) },
 })
 const updated = (before: MessageDocument, after: MessageDocument, ordinal: number): TraceEvent => ({
   type: 'MessageUpdated',
   data: {
-    ...{ externalId: `m${ordinal}`, ordinal, ...classified },
+    ...{ externalId: `m${ordinal}`, ordinal, ...classified(after) },
     parts: headOfParts(after.parts),
     patch: difference(before, after),
   },
@@ -58,8 +62,8 @@ const counted = (messageCount: number): TraceEvent => ({ type: 'MessagesCounted'
 /** The past is erased: the messages as they stand, in another incarnation, which begins at a revision. */
 const erased = (documents: readonly MessageDocument[], since: number): TraceEvent[] => [
   ...documents.map((document, ordinal): TraceEvent => {
-    const times = { createdAt: 0, updatedAt: 0 }
-    const data = { externalId: `m${ordinal}`, ordinal, ...document, ...classified, ...times }
+    const times = { createdAt: arrival(ordinal), updatedAt: 0 }
+    const data = { externalId: `m${ordinal}`, ordinal, ...document, ...classified(document), ...times }
     return { type: 'MessageRestated', data: { ...data, namespaceId: owner.namespaceId, since } }
   }),
   {
@@ -90,7 +94,7 @@ const given = fc.record(
     textContent: fc.constantFrom('say', '', '\0', '\ud800'),
     model: fc.constantFrom('one', 'two'),
     order: fc.constantFrom(-1, 0, 40, 1e300),
-    timestamp: fc.constantFrom(1, 2),
+    timestamp: fc.constantFrom(1, 2 * QUARTER_MS),
     parts: fc.array(part, { maxLength: 4 }).map((some) => some.map(storedPart)),
   },
   { requiredKeys: [] },
@@ -153,38 +157,67 @@ const shapeIn = async (one: Model) => {
 }
 const states = (one: Model) => one.rows('select * from shape_states')
 
+/** The calls that have failed, as the rows of a trace in the namespace say it. */
+const failedIn = async (one: Model) => {
+  const rows = await one.rows<{ ordinal: number; nth: number; slot: bigint; tool: string; namespace_id: string }>(
+    'select * from failed_calls order by ordinal, nth',
+  )
+  return rows.map(({ ordinal, nth, slot, tool, namespace_id }) => {
+    assert.is(namespace_id, owner.namespaceId)
+    return { ordinal, nth, slot: Number(slot), tool: JSON.parse(tool) as string }
+  })
+}
+const failures = (documents: readonly MessageDocument[]) =>
+  failedOf(
+    listed(
+      documents.map((one, ordinal) => ({ ...one, ordinal, slot: quarterOf(one.timestamp ?? NaN, arrival(ordinal)) })),
+    ),
+  )
+
 const eventsOf = (appends: readonly (readonly TraceEvent[])[]) => {
   const stream = `trace-${randomUUID()}`
   return decodedEvents(
-    appends.flatMap((events, i) => events.map((event): StreamEvent => ({ stream, event, append: `${stream}/${i}` }))),
+    appends.flatMap((events, i) =>
+      events.map((event): StreamEvent => {
+        const at = event.type === 'MessageAdded' ? { at: arrival(event.data.ordinal) } : {}
+        return { stream, event, append: `${stream}/${i}`, ...at }
+      }),
+    ),
   )
 }
 
-test('shapes are those of the messages in list order, and the rows are the same, for any batches of any events', async () => {
-  let kept = 0
+test('shapes and failed calls are those of the messages in list order, and the rows are the same, for any batches of any events', async () => {
+  let [kept, failed] = [0, 0]
   const property = fc.asyncProperty(
     fc.array(step, { maxLength: 14 }),
     fc.array(fc.integer({ min: 1, max: 4 })),
     async (steps, cuts) => {
       const [whole, cut] = [await models.model(), await models.model()]
-      const { appends, documents } = history(steps)
-      const events = eventsOf(appends)
-      await whole.apply(events)
-      const left = [...Map.groupBy(events, ({ appendId }) => appendId).values()]
-      for (const size of [...cuts, ...left.map(() => 1)]) {
-        const batch = left.splice(0, size).flat()
-        if (batch.length > 0) await cut.apply(batch)
+      try {
+        const { appends, documents } = history(steps)
+        const events = eventsOf(appends)
+        await whole.apply(events)
+        const left = [...Map.groupBy(events, ({ appendId }) => appendId).values()]
+        for (const size of [...cuts, ...left.map(() => 1)]) {
+          const batch = left.splice(0, size).flat()
+          if (batch.length > 0) await cut.apply(batch)
+        }
+        assert.equal(await shapeIn(cut), documents.length === 0 ? undefined : shapeOf(listed(documents)))
+        assert.equal(await shapeIn(whole), await shapeIn(cut))
+        assert.equal(await states(whole), await states(cut))
+        assert.equal(await failedIn(cut), failures(documents))
+        assert.equal(await failedIn(whole), await failedIn(cut))
+        failed += failures(documents).length
+        kept += (await states(cut)).length
+      } finally {
+        await Promise.all([whole.close(), cut.close()])
       }
-      assert.equal(await shapeIn(cut), documents.length === 0 ? undefined : shapeOf(listed(documents)))
-      assert.equal(await shapeIn(whole), await shapeIn(cut))
-      assert.equal(await states(whole), await states(cut))
-      kept += (await states(cut)).length
-      await Promise.all([whole.close(), cut.close()])
     },
   )
   await fc.assert(property, { numRuns: runs(20) })
 
   assert.ok(kept > 0, 'no shape was kept')
+  assert.ok(failed > 0, 'no call has failed')
 })
 
 test('a message that is a piece of its own, before the counts of its append, has a shape', async () => {

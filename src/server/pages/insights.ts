@@ -27,6 +27,9 @@ export type ShownSums = {
 /** The same under a name; undefined for those without one. */
 export type NamedSums = ShownSums & { readonly name: string | undefined }
 
+/** A tool with its messages, and how many of its calls have failed. */
+export type NamedTool = NamedSums & { readonly failed: number }
+
 export type ShownInsights = {
   readonly slug: string
   readonly role: Role
@@ -42,7 +45,7 @@ export type ShownInsights = {
   readonly authors: readonly NamedSums[]
   /** Whether the authors are all people of the namespace, or the reader and all others. */
   readonly seesAllAuthors: boolean
-  readonly tools: readonly NamedSums[]
+  readonly tools: readonly NamedTool[]
   /** The messages of each hour of the week, from Monday on. */
   readonly hours: readonly number[]
   /** Sessions with what the margin of the list says of each. */
@@ -189,15 +192,16 @@ type Keyed = {
   readonly title: string
   readonly column: string
   readonly unnamed: string
-  readonly rows: readonly NamedSums[]
-  /** Without it tokens and cost are not shown. */
-  readonly hasUsage?: boolean
+  /** Of tools instead of tokens and cost the failed calls are shown. */
+  readonly rows: readonly NamedSums[] | readonly NamedTool[]
 }
 
-const toolHead = markup`<thead><tr><th scope="col">Tool</th><th scope="col" class="n">Sessions</th><th scope="col" class="n">Messages</th></tr></thead>`
+const isOfTool = (one: NamedSums): one is NamedTool => 'failed' in one
+
+const toolHead = markup`<thead><tr><th scope="col">Tool</th><th scope="col" class="n">Sessions</th><th scope="col" class="n">Messages</th><th scope="col" class="n">Failed calls</th></tr></thead>`
 
 /** The numbers of agents, models, projects, people or tools, each with a bar: of the cost if it is known, else of the tokens or messages. */
-const byKey = ({ title, column, unnamed, rows, hasUsage = true }: Keyed): Html => {
+const byKey = ({ title, column, unnamed, rows }: Keyed): Html => {
   if (rows.length === 0) return none
   const measures = {
     cost: ({ cost }: ShownSums) => cost?.usd,
@@ -212,14 +216,15 @@ const byKey = ({ title, column, unnamed, rows, hasUsage = true }: Keyed): Html =
       one.name === undefined
         ? markup`<span class="faint">${unnamed}</span>`
         : markup`<bdi>${visibleLine(one.name)}</bdi>`
-    const usage = hasUsage ? markup`${tokensCell(one)}${costCell(one)}` : none
-    return markup`<tr><th scope="row"><div>${name}${shareBar(most === 0 ? 0 : valueOf(one) / most)}</div></th>${numberCell(one.traces)}${numberCell(one.messages)}${usage}</tr>\n`
+    const rest = isOfTool(one) ? numberCell(one.failed) : markup`${tokensCell(one)}${costCell(one)}`
+    return markup`<tr><th scope="row"><div>${name}${shareBar(most === 0 ? 0 : valueOf(one) / most)}</div></th>${numberCell(one.traces)}${numberCell(one.messages)}${rest}</tr>\n`
   }
   const shown = rows.slice(0, MOST_AT_ONCE)
   const more = rows.slice(MOST_AT_ONCE, MOST_ROWS)
   const left = rows.length - shown.length - more.length
+  const isOfTools = rows.some(isOfTool)
   const table = (some: readonly NamedSums[]) =>
-    markup`<table class="grid sums ${hasUsage ? 'all' : 'few'}">${hasUsage ? head(column) : toolHead}<tbody>${some.map(row)}</tbody></table>`
+    markup`<table class="grid sums ${isOfTools ? 'few' : 'all'}">${isOfTools ? toolHead : head(column)}<tbody>${some.map(row)}</tbody></table>`
   const others =
     more.length === 0
       ? none
@@ -353,7 +358,7 @@ const everything = (insights: ShownInsights): Html => {
       unnamed: 'all others',
       rows: authors,
     }),
-    byKey({ title: 'By tool', column: 'Tool', unnamed: 'unknown', rows: tools, hasUsage: false }),
+    byKey({ title: 'By tool', column: 'Tool', unnamed: 'unknown', rows: tools }),
   ]}<section><h2 class="day">When</h2><div class="charts">${calendarMap(insights)}${hoursMap(insights)}</div></section>
 ${sessions('Dearest sessions', total.cost ? PRICED[total.cost.of] : '', dearest, now)}${sessions('Longest sessions', 'by quarters of an hour with messages', longest, now)}`
 }

@@ -1,11 +1,16 @@
 import type { SessionShape } from '../../contract/trace.ts'
-import { type MessageFacts, type SavedShape, ShapeSoFar } from './shape.ts'
+import { type CallPlace, type MessageFacts, type SavedShape, ShapeSoFar } from './shape.ts'
 
-/** A message with its place in the list: `sequence` and `timestamp` are Infinity if it has none. */
+/**
+ * A message with its place in the list: `sequence` and `timestamp` are Infinity if it has none. `tools` are those of its calls in their order, `slot`
+ * is its quarter of an hour.
+ */
 export type ListedMessage = MessageFacts & {
   readonly sequence: number
   readonly timestamp: number
   readonly ordinal: number
+  readonly tools: readonly string[]
+  readonly slot: number
 }
 
 type SortKeys = Pick<ListedMessage, 'sequence' | 'timestamp' | 'ordinal'>
@@ -38,6 +43,9 @@ const sortKeysOf = ([sequence, timestamp, ordinal]: State['last']): SortKeys => 
   ordinal: ordinal!,
 })
 
+const placesOf = ({ ordinal, tools, slot }: ListedMessage): CallPlace[] =>
+  tools.map((tool, nth) => ({ ordinal, nth, slot, tool }))
+
 /** How many messages may be kept of a trace that has `count`. */
 const limitOf = (count: number) => Math.floor(count / STEP) * STEP - STEP
 
@@ -67,6 +75,16 @@ export class ShapeBuilder {
     return this.#seen
   }
 
+  /** The calls that have failed since this was last asked, and of what was kept none. */
+  takeFailed(): CallPlace[] {
+    return this.#shape.takeFailed()
+  }
+
+  /** The calls without a result so far. */
+  openPlaces(): CallPlace[] {
+    return this.#shape.openPlaces()
+  }
+
   /** Whether it is small enough to be remembered. */
   get isSmall(): boolean {
     return this.#shape.isSmall
@@ -81,7 +99,7 @@ export class ShapeBuilder {
   add(messages: readonly ListedMessage[]): void {
     const ends = this.#ends(messages)
     for (const [i, message] of messages.entries()) {
-      this.#shape.add(message)
+      this.#shape.add(message, placesOf(message))
       if (ends.includes(i)) this.#keep(this.#seen + i + 1, message)
     }
     this.#seen += messages.length

@@ -7,8 +7,24 @@ export type MessageFacts = { readonly isOfUser: boolean; readonly hasText: boole
 
 type CallCounts = [calls: number, edits: number, failed: number]
 
+/**
+ * A call of a session: the ordinal of its message, its place among the calls of that, the quarter of an hour of the message (`slotOf` in
+ * `../../tables/usage.ts`), and the tool.
+ */
+export type CallPlace = {
+  readonly ordinal: number
+  readonly nth: number
+  readonly slot: number
+  readonly tool: string
+}
+
 /** A call without a result so far, and the index of the segment that it is in. A segment is a prompt, or several, with the calls after it. */
-type OpenCall = { readonly id: string; segment: number; readonly edit?: CallEdit | undefined }
+type OpenCall = {
+  readonly id: string
+  segment: number
+  readonly edit?: CallEdit | undefined
+  readonly place?: CallPlace | undefined
+}
 
 type Totals = { prompts: number; calls: number; failed: number; added: number; removed: number }
 
@@ -65,6 +81,7 @@ export class ShapeSoFar {
   readonly #open = newOpenCalls<OpenCall>(({ edit }) => edit?.files.length ?? 0)
   #each: number
   #segments: CallCounts[]
+  #failed: CallPlace[] = []
 
   constructor({ files, each, segments, open, ...totals }: SavedShape = NOTHING) {
     this.#totals = { ...totals }
@@ -74,11 +91,12 @@ export class ShapeSoFar {
     for (const call of open) this.#open.add({ ...call })
   }
 
-  add({ isOfUser, hasText, facts }: MessageFacts): void {
+  /** @param places those of the calls of the message, as far as they are known */
+  add({ isOfUser, hasText, facts }: MessageFacts, places: readonly CallPlace[] = []): void {
     if (isOfUser && (hasText || facts.some(({ is }) => is === 'text'))) this.#addPrompt()
     const own: OpenCall[] = []
     for (const fact of facts) {
-      if (fact.is === 'call') own.push(this.#addCall(fact))
+      if (fact.is === 'call') own.push(this.#addCall({ ...fact, place: places[own.length] }))
       else if (fact.is === 'result') this.#end(this.#open.oldestWith(fact.id), fact.hasFailed)
       // An error says that the last call before it in its message has failed, if that has no result.
       else if (fact.is === 'error') this.#end(own.at(-1), true)
@@ -98,9 +116,9 @@ export class ShapeSoFar {
     for (const call of this.#open.all()) call.segment >>= 1
   }
 
-  #addCall({ id, edit }: Pick<OpenCall, 'id' | 'edit'>): OpenCall {
+  #addCall({ id, edit, place }: Omit<OpenCall, 'segment'>): OpenCall {
     if (this.#segments.length === 0) this.#segments.push([0, 0, 0])
-    const call = { id, edit, segment: this.#segments.length - 1 }
+    const call = { id, edit, place, segment: this.#segments.length - 1 }
     this.#totals.calls += 1
     this.#segments[call.segment]![0] += 1
     for (const old of this.#open.add(call)) this.#count(old, false)
@@ -115,6 +133,7 @@ export class ShapeSoFar {
     const segment = this.#segments[call.segment]!
     if (hasFailed) {
       this.#totals.failed += 1
+      if (call.place) this.#failed.push(call.place)
       segment[2] += 1
     } else if (call.edit) {
       this.#totals.added += call.edit.added
@@ -132,6 +151,18 @@ export class ShapeSoFar {
     const shown = prompts === 0 ? [] : all.#segments
     const segments = shown.length > MOST_SHOWN ? merged(shown, MOST_SHOWN) : shown
     return { prompts, calls, failed, files: all.#files.size, added, removed, segments }
+  }
+
+  /** The calls whose place is known that have failed since this was last asked. */
+  takeFailed(): CallPlace[] {
+    const failed = this.#failed
+    this.#failed = []
+    return failed
+  }
+
+  /** The calls whose place is known that have no result so far. */
+  openPlaces(): CallPlace[] {
+    return [...this.#open.all()].flatMap(({ place }) => place ?? [])
   }
 
   /** Whether it takes little memory. */

@@ -6,7 +6,17 @@ import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type PriceClass, type Priced, priceClasses, pricedIn, pricesOf } from './price-classes.ts'
-import { type Asked, type Authors, DAY, counted, keys, modelOf, traces as itsTraces, usageRows } from './queries.ts'
+import {
+  type Asked,
+  type Authors,
+  DAY,
+  counted,
+  failedCalls,
+  keys,
+  modelOf,
+  traces as itsTraces,
+  usageRows,
+} from './queries.ts'
 import { type UsageGroup, usageOf } from './sums.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
@@ -20,6 +30,9 @@ export type Sums = {
 
 /** The same with a key; undefined where there is none. */
 export type KeyedSums = Sums & { readonly key: string | undefined }
+
+/** The messages that call a tool, and how many of its calls have failed. */
+export type ToolSums = KeyedSums & { readonly failed: number }
 
 /** A trace with what it has cost in a period. */
 export type DearTrace = { readonly id: string; readonly cost: Cost }
@@ -36,8 +49,7 @@ export type NamespaceInsights = {
   readonly projects: readonly KeyedSums[]
   /** By the id of the user: those that the reader may tell apart, and all others as one without a key. */
   readonly authors: readonly KeyedSums[]
-  /** The messages that call each tool. */
-  readonly tools: readonly KeyedSums[]
+  readonly tools: readonly ToolSums[]
   /** The messages of each hour of the week, from Monday on. */
   readonly hours: readonly number[]
   readonly dearest: readonly DearTrace[]
@@ -288,9 +300,17 @@ const readHours = async (reads: InsightsReads, { namespaceId, period }: Asked, o
 }
 
 const readTools = async (reads: InsightsReads, models: KnownModels, asked: Asked, authors: Authors) => {
-  const rows = await usageRows(reads, models, 'tool', { ...asked, days: [] }, authors)
+  const [rows, failed] = await Promise.all([
+    usageRows(reads, models, 'tool', { ...asked, days: [] }, authors),
+    failedCalls(reads, asked),
+  ])
   return rows
-    .map(({ key, traces, messages }) => ({ key: keyOf(key), traces: Number(traces), messages: Number(messages) }))
+    .map(({ key, traces, messages }) => ({
+      key: keyOf(key),
+      traces: Number(traces),
+      messages: Number(messages),
+      failed: failed.get(key) ?? 0,
+    }))
     .sort(byMessages)
 }
 

@@ -102,6 +102,14 @@ const toolStatement = `
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups
   from of_traces where messages > 0 group by 1, 2 order by 4 desc limit ${LIMIT}`
 
+const failedStatement = `
+  select c.tool, sum(c.calls)::int4 as calls from (
+    select tool, 1 as calls from failed_calls where namespace_id = $1 and ${inPeriod('slot')}
+    union all
+    select f.tool, -1 from ${copies} m
+    cross join lateral (select * from failed_calls r where r.trace_id = m.trace_id and r.ordinal = m.ordinal offset 0) f
+  ) c group by 1 having sum(c.calls) > 0`
+
 type UsageReads = Pick<Reads<ReadTables>, 'rows'>
 
 /** The model of a JSON literal as traces show it, as a JSON literal. */
@@ -142,4 +150,17 @@ export const usageRows = async (
   const given = by === 'author' ? [...values, seesAll, userId] : values
   const rows = await reads.rows<SumRow & Row>(`usage-by-${by}`, sumStatement(keys[by]), given)
   return by === 'model' ? byShownModel(reads, models, values, rows) : rows
+}
+
+/** How many calls of each tool have failed, by the JSON literal of the tool: those of messages in the period, without copies of answers. */
+export const failedCalls = async (
+  reads: UsageReads,
+  { namespaceId, period }: Pick<Asked, 'namespaceId' | 'period'>,
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await reads.rows<{ tool: string; calls: number }>('usage-failed-calls', failedStatement, [
+    namespaceId,
+    period.from,
+    period.to,
+  ])
+  return new Map(rows.map(({ tool, calls }) => [tool, calls]))
 }

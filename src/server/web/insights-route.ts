@@ -50,7 +50,10 @@ const zoneOf = ({ headers: { cookie } }: FastifyRequest): string | undefined => 
   }
 }
 
-const named = (rows: readonly KeyedSums[], nameOf: (key: string) => string | undefined): NamedSums[] =>
+const named = <Row extends KeyedSums>(
+  rows: readonly Row[],
+  nameOf: (key: string) => string | undefined,
+): (Omit<Row, 'key'> & Pick<NamedSums, 'name'>)[] =>
   rows.map(({ key, ...sums }) => ({ ...sums, name: key === undefined ? undefined : nameOf(key) }))
 
 const modelNames =

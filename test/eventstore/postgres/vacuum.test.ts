@@ -46,6 +46,8 @@ test('are vacuumed long before a fifth of their rows are dead', async () => {
     'rm_test.usage_tools': 21_000,
     'rm_test.copied_answers': 15_000,
     'pg_toast.copied_answers long values': 15_000,
+    'rm_test.failed_calls': 15_000,
+    'pg_toast.failed_calls long values': 15_000,
     'tracebook.tree': 200,
     'rm_test.shape_states': 21_000,
   })

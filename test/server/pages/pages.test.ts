@@ -169,7 +169,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       models: [{ ...sums, name: words }],
       projects: [{ ...sums, name: words }],
       authors: [{ ...sums, name: words }],
-      tools: [{ traces: 1, messages: 1, name: words }],
+      tools: [{ traces: 1, messages: 1, failed: 1, name: words }],
       hours: Array.from({ length: 168 }, (_, i) => i % 2),
       dearest: [{ trace, mark: words }],
       longest: [{ trace, mark: words }],

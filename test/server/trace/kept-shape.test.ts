@@ -28,6 +28,8 @@ const arrivals = fc
       isOfUser,
       hasText: false,
       facts: factsIn(words),
+      tools: words.filter((word) => word.startsWith('c')),
+      slot: 0,
     })),
   )
 
@@ -68,7 +70,7 @@ test('the shape is that of all messages, and the kept shape depends only on them
 test('of a large trace all but the last few messages need not be read again', () => {
   const message = (ordinal: number): ListedMessage => ({
     ...{ sequence: ordinal, timestamp: Infinity, ordinal },
-    ...{ isOfUser: false, hasText: false, facts: factsIn(['ca']) },
+    ...{ isOfUser: false, hasText: false, facts: factsIn(['ca']), tools: ['a'], slot: 0 },
   })
   const messages = Array.from({ length: 1_000 }, (_, i) => message(i))
   const { kept } = walked(undefined, messages)!

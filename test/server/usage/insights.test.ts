@@ -95,7 +95,7 @@ test('the sums are those of the API, by each key and for each reader', async () 
       model: models,
       project: projects,
       author: authors,
-      tool: tools,
+      tool: tools.map(({ failed: _, ...sums }) => sums),
     })) {
       const rows = (await rowsOf(by, key)).map(({ displayName: _, ...row }) => row)
       assert.equal(sorted(sums), sorted(rows), `${key}, as ${seesAll ? 'an admin' : 'a member'} sees it`)
@@ -159,6 +159,55 @@ test('prices and models that come later count at once', async () => {
   const rows = sorted(await rowsOf(ada, 'model'))
   assert.equal(await byModel(), rows)
   assert.ok(rows.some(({ key }) => key === 'a-new-model'))
+})
+
+/** A session with two calls in an answer, and a message with their results. */
+const recordCalls = async (by: typeof ada, slug: string, externalId: string, bash: 'success' | 'error') => {
+  await by.send('PUT', `/v1/traces/${externalId}?namespace=${slug}`, { agentId: 'codex' })
+  const call = (callId: string, toolName: string) => ({ type: 'tool_call', content: { callId, toolName, args: {} } })
+  const result = (callId: string, status: string) => ({
+    type: 'tool_result',
+    content: { callId, toolName: '', output: '', status },
+  })
+  const messages = [
+    {
+      ...{ externalId: 'answer', role: 'assistant', timestamp: START, usage: { inputTokens: 1, responseId: 'a' } },
+      parts: [call('1', 'Read'), call('2', 'Bash')],
+    },
+    // The quarter of an hour of a failed call is that of the call.
+    {
+      ...{ externalId: 'results', role: 'user', timestamp: TO + HOUR_MS },
+      parts: [result('1', 'success'), result('2', bash)],
+    },
+  ]
+  await by.send('POST', `/v1/traces/${externalId}/messages/batch?namespace=${slug}`, { messages })
+}
+
+test('a failed call counts for its tool, in copies of its answer once', async () => {
+  const { slug, id } = await ada.newTeam('failing')
+  const failed = async (from = START) => {
+    const { tools } = await namespaceInsights(
+      service.reads,
+      await service.models.known(),
+      { namespaceId: id, period: periodOf(from, TO), days: [] },
+      { userId: ada.userId, seesAll: true },
+      'UTC',
+    )
+    return tools.map(({ key, messages, failed }) => [key, messages, failed]).sort()
+  }
+  const one = (failed: number) => [
+    ['bash', 1, failed],
+    ['read', 1, 0],
+  ]
+  await recordCalls(ada, slug, 'first', 'error')
+  assert.equal(await failed(), one(1))
+  await recordCalls(ada, slug, 'fork', 'error')
+  assert.equal(await failed(), one(1))
+  assert.equal(await failed(START + HOUR_MS), [])
+  await recordCalls(ada, slug, 'first', 'success')
+  assert.equal(await failed(), one(0))
+  await ada.send('DELETE', `/v1/traces/first?namespace=${slug}`)
+  assert.equal(await failed(), one(1))
 })
 
 test('nothing is there before there are messages', async () => {

@@ -24,7 +24,10 @@ const record = async (caller: 'member' | 'creator' | 'admin', costUsd: number) =
         timestamp: Date.now() - HOUR_MS,
         model: 'my-model',
         usage: { inputTokens: 10, outputTokens: 5, costUsd },
-        parts: [{ type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: {} } }],
+        parts: [
+          { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: {} } },
+          { type: 'tool_result', content: { callId: 'c', toolName: 'Bash', output: 'no', status: 'error' } },
+        ],
       },
     ],
   })
@@ -62,6 +65,12 @@ test('members see what all sessions of their namespace have used and cost', asyn
     )
     assert.is(textOf(dearest!), 'by admin')
   }
+})
+
+test('members see how many calls of a tool have failed', async () => {
+  const words = wordsUnder((await open('member')).body, 'By tool')
+  assert.match(words, 'Failed calls')
+  assert.match(words, /bash ?3 ?3 ?3 ?$/)
 })
 
 test('figures of persons are shown to these persons and to admins', async () => {

@@ -205,6 +205,9 @@ export const insights = css`
       .sums.all thead .n:last-child {
         inline-size: 4.5rem;
       }
+      .sums.few thead .n:last-child {
+        inline-size: 5rem;
+      }
       .list .at b {
         display: inline;
       }

@@ -1,4 +1,5 @@
 import { truncateText } from '../../base/texts.ts'
+import type { NamespaceInfo } from '../../contract/namespaces.ts'
 import type { TraceDetail, Visibility } from '../../contract/trace.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
 import { titleOf } from '../../transcript/head.ts'
@@ -17,7 +18,10 @@ export const titleOfTrace = (trace: TraceDetail): string => titleOf(new Map(Obje
 const crumbs = ({ namespace: { slug }, externalId }: TraceDetail, title: string): Html =>
   markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId)}" dir="auto">${title}</a></nav>\n`
 
-const choice = (value: Visibility, label: string, hint: Html, present: Visibility): Html => {
+/** Who can read a trace: by its visibility, or the members of another namespace, `@` and its slug. */
+export type Readers = Visibility | `@${string}`
+
+const choice = (value: Readers, label: Html | string, hint: Html, present: Visibility): Html => {
   const text = markup`<span><b>${label}</b><span class="soft">${hint}</span></span></label>\n`
   return value === present
     ? markup`<label class="pick"><input type="radio" name="visibility" value="${value}" checked>${text}`
@@ -46,8 +50,20 @@ const seen = (
   { name: 'Summary', value: shortened(trace.ai_summary) },
 ]
 
-/** `/@{slug}/{externalId}/-/visibility`: says what would be seen before it makes anything public. */
-export const visibilityPage = (trace: TraceDetail, author: string | undefined): Page => {
+type Team = Pick<NamespaceInfo, 'slug' | 'displayName'>
+
+const teamChoice = ({ slug, displayName }: Team, present: Visibility): Html =>
+  choice(
+    `@${slug}`,
+    markup`Members of @${slug}`,
+    markup`<bdi>${visibleLine(displayName)}</bdi>. The session moves there, with its sub-agents: this address leads on to it, its history begins anew.`,
+    present,
+  )
+
+/**
+ * `/@{slug}/{externalId}/-/visibility`: says what would be seen before it makes anything public. `teams` are the other namespaces of the viewer.
+ */
+export const visibilityPage = (trace: TraceDetail, author: string | undefined, teams: readonly Team[]): Page => {
   const { namespace, visibility } = trace
   const title = titleOfTrace(trace)
   const hidden = visibility === 'public' ? 'private' : visibility
@@ -58,7 +74,7 @@ export const visibilityPage = (trace: TraceDetail, author: string | undefined): 
     referrer: 'same-origin',
     heading: markup`${crumbs(trace, title)}<h1>Who can read this session?</h1>\n`,
     content: markup`<form class="form" method="post" action="${beneathTrace(namespace.slug, trace.externalId, traceActions.visibility)}"><fieldset><legend class="vh">Who can read this session</legend>
-${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that it exists.`, visibility)}${choice('public', 'Everybody', markup`Without an account. It is listed on the first page; search engines are asked to leave it out.`, visibility)}</fieldset>
+${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that it exists.`, visibility)}${teams.map((team) => teamChoice(team, visibility))}${choice('public', 'Everybody', markup`Without an account. It is listed on the first page; search engines are asked to leave it out.`, visibility)}</fieldset>
 <section class="seen"><h2 class="day">What everybody would see</h2>
 <dl class="facts">${seen(trace, author).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
 <p>And every message: prompts, answers, thinking, the calls of tools with their arguments and all that they returned, such as the content of

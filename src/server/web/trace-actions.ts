@@ -1,29 +1,33 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type TraceDetail, Visibility } from '../../contract/trace.ts'
-import { requireCaller } from '../http/caller.ts'
+import { moveForCaller, type MovingServices } from '../history/move-route.ts'
+import { type Caller, requireCaller } from '../http/caller.ts'
 import { formRoute } from '../http/forms.ts'
+import { namespacesOf } from '../namespace/queries.ts'
 import { namespacePath, tracePath } from '../pages/links.ts'
 import { type Page, sendPage } from '../pages/page.ts'
 import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
 import { patch, remove } from '../trace/decide.ts'
-import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
+import { type TraceName, activeIn, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
-import type { TraceServices } from '../trace/services.ts'
 import { writeTrace } from '../trace/upsert.ts'
 import { userById } from '../user/queries.ts'
 import { detailText } from '../trace/views.ts'
 import { TraceParams } from './trace-params.ts'
 
 const pathOf = (name: string): string => `/@:slug/:externalId/-/${name}`
+/** Another namespace as a value of the form: `@` and its slug. */
+const Team = z.string().regex(/^@/)
+
 const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, namespace: slug })
 
 /** A title with the characters that a keyboard has: people type `...` where a program has written `…`. */
 const asTyped = (title: string): string =>
   title.replaceAll('…', '...').replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, ' ').trim()
 
-/** The pages on which a trace is made public, made private again, and deleted, and their forms. */
-export const traceActionRoutes = (app: FastifyInstance, service: TraceServices): void => {
+/** The pages on which a trace is made public, made private again, moved to a team, and deleted, and their forms. */
+export const traceActionRoutes = (app: FastifyInstance, service: MovingServices): void => {
   /** @throws 404 if the caller may not read the trace, 403 if the caller may read it but not write to it */
   const writable = async (request: FastifyRequest): Promise<TraceDetail> => {
     const caller = requireCaller(request)
@@ -35,27 +39,42 @@ export const traceActionRoutes = (app: FastifyInstance, service: TraceServices):
 
   const authorOf = async ({ createdBy }: TraceDetail) => (await userById(service.reads, createdBy)).displayName
 
-  const page = (name: string, pageOf: (trace: TraceDetail) => Page | Promise<Page>) =>
+  const page = (name: string, pageOf: (trace: TraceDetail, caller: Caller) => Page | Promise<Page>) =>
     app.get(
       pathOf(name),
       { config: { auth: 'required', htmlPage: true }, schema: { params: TraceParams } },
-      async (request, reply) => sendPage(reply, await pageOf(await writable(request))),
+      async (request, reply) => sendPage(reply, await pageOf(await writable(request), requireCaller(request))),
     )
-  page(traceActions.visibility, async (trace) => visibilityPage(trace, await authorOf(trace)))
+  page(traceActions.visibility, async (trace, { userId }) => {
+    const [author, all] = await Promise.all([authorOf(trace), namespacesOf(service.reads, userId)])
+    const teams = all.filter(({ slug }) => slug !== trace.namespace.slug)
+    return visibilityPage(trace, author, teams)
+  })
   page(traceActions.delete, (trace) => deletePage(trace))
 
   const form = { auth: 'required', params: TraceParams } as const
 
+  const setVisibility = (request: FastifyRequest, visibility: Visibility) =>
+    writeLocated(service, requireCaller(request), nameOf(request.params as TraceParams), ({ id, writer }) =>
+      writeTrace(service, request, id, patch(writer, { visibility })),
+    )
+
   formRoute(
     app,
-    { ...form, path: pathOf(traceActions.visibility), fields: { visibility: Visibility } },
+    { ...form, path: pathOf(traceActions.visibility), fields: { visibility: Visibility.or(Team) } },
     async (request) => {
       const { slug, externalId } = request.params as TraceParams
       const { visibility } = request.body
-      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
-        writeTrace(service, request, id, patch(writer, { visibility })),
-      )
-      return tracePath(slug, externalId)
+      if (!visibility.startsWith('@')) {
+        await setVisibility(request, visibility as Visibility)
+        return tracePath(slug, externalId)
+      }
+      const to = visibility.slice(1)
+      await activeIn(service, requireCaller(request), to)
+      // Before it moves: those who choose a team do not want others to read it.
+      if ((await writable(request)).visibility === 'public') await setVisibility(request, 'private')
+      await moveForCaller(service, request, nameOf({ slug, externalId }), to)
+      return tracePath(to, externalId)
     },
   )
 

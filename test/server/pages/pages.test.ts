@@ -191,6 +191,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     'who can read': visibilityPage(
       { ...trace, namespace: { id: words, slug: words }, createdBy: words, ai_summary: words },
       words,
+      [{ slug: words, displayName: words }],
     ),
     'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
     search: searchPage({

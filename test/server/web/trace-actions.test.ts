@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Caller, callers, newTeam } from '../../access/team.ts'
-import { openWorld } from '../../support/world.ts'
+import { callerOf, openWorld } from '../../support/world.ts'
 
 const test = suite('web: a session is shared and deleted')
 const { node } = await openWorld(test)
@@ -80,6 +80,25 @@ test('the page says what everybody would see before a session is made public', a
   const { body } = await open('creator', 'told/-/visibility')
   for (const text of ['/home/ada/shop', 'https://git.example.org/shop', 'Everybody', 'Members of @the-team'])
     assert.match(body, text)
+})
+
+test('a session moves to another team of the viewer, where no others can read it, and nowhere else', async () => {
+  const creator = callerOf(node, team.tokenOf('creator', 'here'))
+  const path = 'moving/-/visibility'
+  await creator.send('POST', '/v1/namespaces', { slug: 'second', displayName: 'The second' })
+  await put('moving', 'public')
+  const { body } = await open('creator', path)
+  assert.match(body, 'value="@second"')
+  assert.not.match(body, 'value="@the-team"')
+  assert.not.match((await open('admin', path)).body, '@second')
+  assert.is((await post('creator', path, { visibility: '@no-such-team' })).statusCode, 404)
+  assert.is((await post('admin', path, { visibility: '@second' })).statusCode, 404)
+  await put('moving', 'public')
+  const moved = await post('creator', path, { visibility: '@second' })
+  assert.equal([moved.statusCode, moved.headers.location], [303, '/@second/moving'])
+  const { trace } = await creator.send<{ trace: object }>('GET', '/v1/traces/moving?namespace=second')
+  assert.match(JSON.stringify(trace), '"visibility":"private"')
+  assert.is((await open('admin', 'moving')).statusCode, 404)
 })
 
 test('a title of any length can be typed', async () => {

@@ -3,10 +3,11 @@ import { untrustedCertificate } from '../../base/untrusted-certificate.ts'
 import { RequestFailed } from './errors.ts'
 import type { Answer } from './exchange.ts'
 
-/** The details of a refusal: what is wrong with the request as a whole, and with its fields. */
+/** The details of a refusal: what is wrong with the request as a whole, and with its fields; or where the trace was moved to. */
 const Details = z.object({
-  formErrors: z.array(z.string()),
-  fieldErrors: z.record(z.string(), z.array(z.string())),
+  formErrors: z.array(z.string()).default([]),
+  fieldErrors: z.record(z.string(), z.array(z.string())).default({}),
+  movedTo: z.string().optional(),
 })
 
 const ErrorEnvelope = z.object({
@@ -47,16 +48,22 @@ const messageOf = ({ message, details }: z.infer<typeof ErrorEnvelope>['error'])
   return reasons.length === 0 ? message : `${message}: ${reasons.join('; ')}`
 }
 
+/** The namespace in the address to which a request for a trace is redirected. */
+const namespaceIn = (location: string | null): string | undefined =>
+  (location === null ? null : URL.parse(location, 'http://of.service'))?.searchParams.get('namespace') ?? undefined
+
 /** The error for an answer that does not contain what was asked for. */
 export const refusal = (server: string, { status, headers, text }: Answer): RequestFailed => {
   const known = ErrorEnvelope.safeParse(jsonOf(text)).data?.error
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
   const location = headers.get('location')
+  const movedTo = known?.details?.movedTo ?? (status === 308 ? namespaceIn(location) : undefined)
   const reason = location ? `it moved to ${location}` : isOk(status) ? notTracebook : `status ${status}`
   return new RequestFailed(known ? messageOf(known) : `${server}: ${reason}`, {
     status,
     ...(known && { code: known.code }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(movedTo === undefined ? {} : { movedTo }),
   })
 }
 

@@ -74,6 +74,8 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
     reviewSignIn: (body: BodyFor<'POST /v1/auth/review'>) => call('POST /v1/auth/review', { body }),
     completeSignIn: async (body: BodyFor<'POST /v1/auth/complete'>): Promise<NewSession> =>
       requireNamespace((await call('POST /v1/auth/complete', { body })).session),
+    /** The namespaces of which the user is a member. */
+    namespaces: async () => (await call('GET /v1/namespaces')).namespaces,
     namespace: async (slug: string) => (await call('GET /v1/namespaces/{slug}', { path: { slug } })).namespace,
     /** `namespace` is the slug of the trace's namespace, for where several have a trace with this id. */
     trace: async (externalId: string, namespace?: string) =>

@@ -1,7 +1,12 @@
 import { escapeControls } from '../../base/escape.ts'
 import { truncateText, LONG_TEXT } from '../../base/texts.ts'
 
-type FailureDetails = { readonly status?: number; readonly code?: string; readonly retryAfterMs?: number }
+type FailureDetails = {
+  readonly status?: number
+  readonly code?: string
+  readonly retryAfterMs?: number
+  readonly movedTo?: string
+}
 
 /**
  * The server has refused a request, or has not answered; then `status` is undefined. `message` is for users: shortened, and with
@@ -12,12 +17,15 @@ export class RequestFailed extends Error {
   readonly status: number | undefined
   readonly code: string | undefined
   readonly retryAfterMs: number | undefined
+  /** The slug of the namespace to which the trace was moved. */
+  readonly movedTo: string | undefined
 
-  constructor(message: string, { status, code, retryAfterMs }: FailureDetails = {}, options?: ErrorOptions) {
+  constructor(message: string, { status, code, retryAfterMs, movedTo }: FailureDetails = {}, options?: ErrorOptions) {
     super(escapeControls(truncateText(message, LONG_TEXT)), options)
     this.status = status
     this.code = code
     this.retryAfterMs = retryAfterMs
+    this.movedTo = movedTo
   }
 }
 

@@ -1,7 +1,7 @@
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import type { Connection } from '../login/connect.ts'
 import type { SessionStates } from '../state/session-states.ts'
-import type { Destination, DestinationOf, Held, NotSent, Origin } from '../upload/destination.ts'
+import type { Destination, DestinationOf, Held, NotSent, Origin, PlaceIn } from '../upload/destination.ts'
 import type { Visibility } from '../upload/upsert-trace.ts'
 import { type Decision, type DecisionFor, untrustedText } from './decide.ts'
 import type { RuleSource } from './rule.ts'
@@ -18,6 +18,7 @@ export type Agreement =
 
 export type Destinations = {
   readonly destinationOf: DestinationOf
+  readonly placeIn: PlaceIn
   /** The agreement that a session waits for; undefined for one that is sent, or never sent. */
   readonly agreementFor: (origin: Origin) => Promise<Agreement | undefined>
   /** Lets this session become public in this run. */
@@ -113,6 +114,7 @@ export const newDestinations = (options: Options): Destinations => {
     return { agreement: { to: 'public', because: visibility.because, destination } }
   }
   return {
+    placeIn: placeOf,
     destinationOf: async (origin): Promise<Destination | NotSent | Held> => {
       const given = await answer(origin)
       return 'agreement' in given ? { held: heldText(given.agreement) } : given

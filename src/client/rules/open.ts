@@ -29,7 +29,9 @@ type Options = Omit<RulesFolders, 'remembers'> & {
  * What a run needs to send each session where the rules of its project say. May be used for days, because rules are read again.
  * Throws UsageError if the user's rules cannot be used.
  */
-export const openRules = async (options: Options): Promise<Pick<Run, 'destinationOf' | 'completeTrace' | 'askFor'>> => {
+export const openRules = async (
+  options: Options,
+): Promise<Pick<Run, 'destinationOf' | 'placeIn' | 'completeTrace' | 'askFor'>> => {
   const { config, server, dryRun, asking = terminalAsking() } = options
   const rules = newProjectRules({ ...options, remembers: !dryRun })
   const trust = openTrust(config, server)
@@ -39,6 +41,7 @@ export const openRules = async (options: Options): Promise<Pick<Run, 'destinatio
   const destinations = newDestinations({ ...options, decisionFor })
   return {
     destinationOf: destinations.destinationOf,
+    placeIn: destinations.placeIn,
     completeTrace: (fields, at) => inRepository(fields, at, rules),
     askFor: dryRun ? undefined : newAskFor({ ...options, destinations, trust }, asking),
   }

@@ -6,8 +6,8 @@ import { type StateFile, transaction } from './state-file.ts'
 /** A session by its agent and its own id: the same one wherever its file is. */
 export type SessionKey = { readonly agentId: string; readonly sessionId: string }
 
-/** Whether the service has a session's trace: not yet, or it was sent, or the service has said that it was deleted. */
-type TraceStatus = 'new' | 'stored' | 'deleted'
+/** Whether the service has a session's trace: not yet, or it was sent, or the service has said that it was deleted or moved to another namespace. */
+type TraceStatus = 'new' | 'stored' | 'deleted' | 'moved'
 
 /**
  * What was sent of a session. `externalId` is the id of its trace. `files` are those in which it was read, here or there, by their paths, each with
@@ -22,6 +22,8 @@ export type SentSession = SessionKey & {
   readonly fields: ReadonlyMap<string, string>
   readonly revision?: number | undefined
   readonly sentFrom?: string | undefined
+  /** The slug of the namespace to which its trace was moved. */
+  readonly movedTo?: string | undefined
 }
 
 /** What was sent of a session that is read from its `source`: `files` are only those of that. */
@@ -52,6 +54,8 @@ export type SessionStates = {
   /** The position of the last write that the service has acknowledged, in any of its namespaces. */
   readonly lastWrite: () => string | undefined
   readonly noteWrite: (position: string | undefined) => void
+  /** What was sent of a session to other namespaces of the service. */
+  readonly elsewhere: (session: SessionKey) => readonly (SentSession & { readonly namespaceId: string })[]
   /** What was sent of the session that was read in a file. */
   readonly read: (path: string) => SentSession | undefined
   readonly find: (session: SessionKey) => SentSession | undefined
@@ -84,7 +88,7 @@ export type SessionStates = {
 const OF_SESSION = 'destination = ? AND agent = ? AND session = ?'
 
 const SENT =
-  'agent, session.session, trace, status, fields, revision, sent_from, ' +
+  'agent, session.session, trace, status, fields, revision, sent_from, moved_to, ' +
   '(SELECT json_group_object(path, stamp) FROM file WHERE file.session = session.id) AS files'
 
 const statementsOf = (database: Database) => ({
@@ -99,12 +103,16 @@ const statementsOf = (database: Database) => ({
     `SELECT ${SENT} FROM session WHERE id = (SELECT session FROM file WHERE destination = ? AND path = ?)`,
   ),
   find: database.prepare(`SELECT ${SENT} FROM session WHERE ${OF_SESSION}`),
+  elsewhere: database.prepare(
+    `SELECT ${SENT}, namespace FROM session JOIN destination ON destination.id = session.destination
+     WHERE server = (SELECT server FROM destination WHERE id = ?1) AND destination.id <> ?1 AND agent = ?2 AND session.session = ?3`,
+  ),
   id: database.prepare(`SELECT id, revision FROM session WHERE ${OF_SESSION}`),
   // Nothing is written once the destination is gone: another process has found that its log is gone.
   write: database.prepare(
-    'INSERT INTO session (destination, agent, session, trace, status, fields, revision, sent_from) ' +
-      'SELECT id, ?, ?, ?, ?, ?, ?, ? FROM destination WHERE id = ? ' +
-      'ON CONFLICT DO UPDATE SET trace = excluded.trace, status = excluded.status, fields = excluded.fields',
+    'INSERT INTO session (destination, agent, session, trace, status, fields, revision, sent_from, moved_to) ' +
+      'SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM destination WHERE id = ? ' +
+      'ON CONFLICT DO UPDATE SET trace = excluded.trace, status = excluded.status, fields = excluded.fields, moved_to = excluded.moved_to',
   ),
   writeFile: database.prepare(
     'INSERT INTO file (destination, path, session, stamp) VALUES (?, ?, ?, ?) ' +
@@ -143,12 +151,13 @@ const sentOf = (row: Row): SentSession => ({
   fields: new Map(JSON.parse(String(row['fields'])) as [string, string][]),
   revision: numberOf(row['revision']),
   sentFrom: textOf(row['sent_from']),
+  ...(row['moved_to'] === null ? {} : { movedTo: String(row['moved_to']) }),
 })
 
 const write = (statements: Statements, destination: number, state: SessionState): void => {
-  const { agentId, sessionId, externalId, status, files, fields, revision = null, source } = state
+  const { agentId, sessionId, externalId, status, files, fields, revision = null, source, movedTo = null } = state
   const texts = JSON.stringify([...fields])
-  statements.write.run(agentId, sessionId, externalId, status, texts, revision, source, destination)
+  statements.write.run(agentId, sessionId, externalId, status, texts, revision, source, movedTo, destination)
   const id = statements.id.get(destination, agentId, sessionId)?.['id']
   if (id === undefined) return
   for (const [path, stamp = null] of files) statements.writeFile.run(destination, path, id, stamp)
@@ -191,6 +200,12 @@ export const newSessionStates = <Prepared extends { readonly sessions: Statement
     noteWrite: (position) => {
       if (position !== undefined) on(({ noteWrite }, destination) => void noteWrite.run(position, destination))
     },
+    elsewhere: ({ agentId, sessionId }) =>
+      on(({ elsewhere }, destination) =>
+        elsewhere
+          .all(destination, agentId, sessionId)
+          .map((row) => ({ ...sentOf(row), namespaceId: String(row['namespace']) })),
+      ),
     read: (path) =>
       on(({ read }, destination) => {
         const found = read.get(destination, path)
@@ -230,6 +245,7 @@ export const noStates = (duties: Duties): SessionStates => ({
   logId: () => undefined,
   lastWrite: () => undefined,
   noteWrite: () => {},
+  elsewhere: () => [],
   read: () => undefined,
   find: () => undefined,
   write: () => {},

@@ -4,12 +4,12 @@ import { errorMessage } from '../../cli/exit.ts'
 import { type Database, openDatabase } from '../agents/support/sqlite/load.ts'
 
 /** To be raised with each change of the tables. A record of an older version is thrown away. */
-const VERSION = 9
+const VERSION = 10
 
 /**
  * `destination`: a namespace of a service, and the log that the service had. `session`: what was sent to it of a session, the revision of
  * its trace at which the notes about messages hold (NULL: nothing is known of what the service has), and the only source of
- * the versions that are ours, if it is one. `file`: the files in which a session was read; `stamp` is that of its last complete upload. `message`: what the service has of
+ * the versions that are ours, if it is one; `moved_to` is the slug of the namespace where its trace has gone. `file`: the files in which a session was read; `stamp` is that of its last complete upload. `message`: what the service has of
  * each message, by a hash of its id: the version with this digest, or, if it is `theirs`, one that another machine has sent. `origin`: the
  * project of a source, which decides where it goes. `told`: losses of sessions of an agent that were reported. `last_write`: the position in the log of a service of the last write that it has acknowledged.
  */
@@ -20,7 +20,7 @@ const TABLES = `
   CREATE TABLE session (
     id INTEGER PRIMARY KEY, destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE,
     agent TEXT NOT NULL, session TEXT NOT NULL, trace TEXT NOT NULL, status TEXT NOT NULL, fields TEXT NOT NULL,
-    revision INTEGER, sent_from TEXT,
+    revision INTEGER, sent_from TEXT, moved_to TEXT,
     UNIQUE (destination, agent, session));
   CREATE TABLE file (
     destination INTEGER NOT NULL REFERENCES destination ON DELETE CASCADE, path TEXT NOT NULL,

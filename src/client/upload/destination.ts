@@ -36,6 +36,9 @@ export type NotSent = { readonly notSent: string }
 /** A session that is sent once the user agrees, and to what: shown to the user. */
 export type Held = { readonly held: string }
 
+/** A namespace by its slug: the connection to it, and what was sent there. Throws UsageError and RequestFailed. */
+export type PlaceIn = (slug: string) => Promise<Pick<Destination, 'connection' | 'states'>>
+
 /** Called for each session of a run, maybe twice. Throws UsageError and RequestFailed: the session fails then. */
 export type DestinationOf = (origin: Origin) => Promise<Destination | NotSent | Held>
 

@@ -1,5 +1,6 @@
 import { bytesOf } from './batches.ts'
 import type { TraceSummary } from '../api/client.ts'
+import { hasStatus } from '../api/errors.ts'
 import { requireSameLog } from './same-log.ts'
 import { listMessages } from './stored-messages.ts'
 import { changeOf, compareBatch } from './changes.ts'
@@ -17,10 +18,18 @@ const findTrace = async ({ destination: { connection }, state }: Upload): Promis
   return undefined
 }
 
+/** Throws RequestFailed with `movedTo` if the trace was moved. */
+const requireNotMoved = async ({ destination: { connection }, state: { externalId } }: Upload): Promise<void> => {
+  await connection.api.trace(externalId, connection.namespaceSlug).catch((error: unknown) => {
+    if (!hasStatus(error, 404)) throw error
+  })
+}
+
 const upsertTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
   const { session, destination, unknown } = upload
   const found = await findTrace(upload)
   if (upload.state.status === 'stored' && !found) {
+    await requireNotMoved(upload)
     await requireSameLog(destination)
     return false
   }

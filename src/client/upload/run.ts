@@ -3,7 +3,7 @@ import type { RedactionOptions } from '../redaction/session.ts'
 import type { Reporter } from '../report/events.ts'
 import type { SyncState } from '../state/sync-state.ts'
 import type { AsUploader } from '../state/uploader.ts'
-import type { Destination, DestinationOf, Origin } from './destination.ts'
+import type { Destination, DestinationOf, Origin, PlaceIn } from './destination.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { Turn } from './turns.ts'
 import type { NewSending } from './sending.ts'
@@ -12,6 +12,8 @@ import type { SessionReport } from './session-report.ts'
 /** What is asked of a run. With `force` everything is uploaded again. */
 export type Run = {
   readonly destinationOf: DestinationOf
+  /** Where sessions go that were moved to another namespace. Without it these fail. */
+  readonly placeIn?: PlaceIn
   /** Where sessions go without a rule: what earlier runs have left to do at its service is done at the end of this one. */
   readonly place?: Pick<Destination, 'connection' | 'states'> | undefined
   /** Leaves that to a later run. */

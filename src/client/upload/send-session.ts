@@ -1,6 +1,7 @@
 import type { FileStatus } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
 import type { SentSession, SessionKey, SessionState } from '../state/session-states.ts'
+import { deletedElsewhere } from './deleted-elsewhere.ts'
 import type { Destination } from './destination.ts'
 import { dryRunTarget } from './dry-run-target.ts'
 import { type ReadResult, sentFiles } from './read-session.ts'
@@ -24,6 +25,9 @@ const statusOf = {
   empty: 'empty',
   deleted: 'deleted',
 } as const satisfies Record<UploadResult, FileStatus>
+
+const deletedThereNotice = (place: string, { connection }: Destination): string =>
+  `its trace was deleted from ${place}: not sent to ${connection.namespaceSlug} (--force sends it)`
 
 export const deletedNotice = 'its trace was deleted on the service: left alone (--force uploads it again)'
 
@@ -112,6 +116,11 @@ export const sendSession = async (
   const how = { force, overrules: force, dryRun, withoutSecrets: read.redacted?.withoutSecrets }
   const upload = newUpload(session, destination, stateOf(run, session, destination, key), how)
   session.about = reportLabelOf(read.session)
+  const deletedFrom = !force && upload.state.status === 'new' ? await deletedElsewhere(destination, key) : undefined
+  if (deletedFrom !== undefined) {
+    upload.state = { ...upload.state, status: 'deleted' }
+    notice(upload, deletedThereNotice(deletedFrom, destination))
+  }
   if (upload.state.status !== 'deleted') {
     if (force && !dryRun) destination.states.forget(key)
     const result = await uploadAndReport(run, session, upload, read)

@@ -1,6 +1,7 @@
 import type { SessionWithin, StoredSession } from '../agents/agent.ts'
 import { inOneFile, stampOf } from '../agents/support/files.ts'
-import type { SessionState } from '../state/session-states.ts'
+import { RequestFailed } from '../api/errors.ts'
+import type { SessionKey, SessionState } from '../state/session-states.ts'
 import type { Destination, Held, NotSent, Origin } from './destination.ts'
 import { revisionAfterPatch } from './expected-revision.ts'
 import { isUnchanged, type ReadResult, readSession, readStamp } from './read-session.ts'
@@ -39,12 +40,38 @@ const updateVisibility = async (
   return 'synced'
 }
 
+/** A trace that was moved on and on is followed so many times. */
+const MOST_MOVES = 8
+
+/** The destination of a session: the namespace where its trace is, if it is known that it was moved there. */
+const destinationOf = async (run: Run, origin: Origin): Promise<Destination | NotSent | Held> => {
+  const { source, agentId, sessionId } = origin
+  let answer = await run.destinationOf(origin)
+  for (let moves = 0; moves < MOST_MOVES && run.placeIn && isDestination(answer); moves += 1) {
+    const { states } = answer
+    const { movedTo } = (sessionId === undefined ? states.read(source) : states.find({ agentId, sessionId })) ?? {}
+    if (movedTo === undefined) break
+    answer = { ...answer, ...(await run.placeIn(movedTo)) }
+  }
+  return answer
+}
+
 const isDestination = (answer: Destination | NotSent | Held): answer is Destination => 'connection' in answer
 
 const notSent = (answer: NotSent | Held, origin: Origin): Result =>
   'held' in answer ? { status: 'held', why: answer.held, origin } : { status: 'excluded', why: answer.notSent }
 
 const lostNotice = 'the service had lost messages of this session: the whole session was sent again'
+
+/** Notes that the trace of a session was moved, so that the next run goes there at once. */
+const noteMoved = (session: SessionRun, { states }: Destination, key: SessionKey, movedTo: string): void => {
+  const { source, files } = session.stored
+  const known = states.find(key) ?? { ...key, externalId: key.sessionId, fields: new Map() }
+  const places = new Map(files.map(({ path }) => [path, undefined]))
+  states.write({ ...known, status: 'moved', movedTo, source, files: places })
+}
+
+const movedNotice = (slug: string): string => `its trace was moved to the namespace ${slug}: going on there`
 
 /** Sends the part of a session that was read; the whole session if the service lacks earlier data, as after a restored backup. */
 const sendOrAgain = async (
@@ -68,6 +95,47 @@ const sendOrAgain = async (
   return sent
 }
 
+/** Goes on in the namespace to which the trace of a session was moved: what that has of it is compared, as at a first contact. */
+const sendThere = async (
+  run: Run,
+  session: SessionRun,
+  from: Destination,
+  { read, movedTo }: { readonly read: ReadResult; readonly movedTo: string },
+): Promise<SentResult> => {
+  const key = { agentId: session.agent.id, sessionId: read.session.externalId }
+  const destination = { ...from, ...(await run.placeIn!(movedTo)) }
+  if (!run.dryRun) {
+    noteMoved(session, from, key, movedTo)
+    // It was there before, and has been moved back.
+    if (destination.states.find(key)?.status === 'moved') destination.states.forget(key)
+  }
+  session.destination = destination
+  const sent = await sendWhereItIs(run, session, destination, await readSession(run, session, undefined))
+  session.report({
+    type: 'notice',
+    file: session.stored.source,
+    externalId: sent.externalId,
+    message: movedNotice(movedTo),
+  })
+  return sent
+}
+
+/** Sends a session to its destination, or to where the service says that its trace was moved. */
+const sendWhereItIs = async (
+  run: Run,
+  session: SessionRun,
+  destination: Destination,
+  read: ReadResult,
+): Promise<SentResult> => {
+  try {
+    return await sendOrAgain(run, session, destination, read)
+  } catch (error) {
+    const movedTo = error instanceof RequestFailed ? error.movedTo : undefined
+    if (movedTo === undefined || !run.placeIn) throw error
+    return sendThere(run, session, destination, { read, movedTo })
+  }
+}
+
 /** Where a session is that is within the file of another one. */
 const storedWithin = (stored: StoredSession, { id, read }: SessionWithin): StoredSession => ({
   ...inOneFile(`${stored.source}#${id}`, stampOf(stored)),
@@ -82,7 +150,7 @@ const readAndUpload = async (run: Run, session: SessionRun, expected: Destinatio
   const read = await readSession(run, session, run.force ? undefined : expected?.states)
   const { projectPath, folders } = read
   const origin = { source, files, agentId: agent.id, sessionId: read.session.externalId, projectPath, folders }
-  const destination = await run.destinationOf(origin)
+  const destination = await destinationOf(run, origin)
   session.within = (read.session.within ?? []).map((within) => storedWithin(stored, within))
   // With sessions within, it is only known as read once these have been sent, too.
   const stamp = session.within.length > 0 ? '' : readStamp(agent, stored)
@@ -94,7 +162,7 @@ const readAndUpload = async (run: Run, session: SessionRun, expected: Destinatio
   const whole = isPart ? await readSession(run, session, undefined) : read
   // Another copy of it remembers what was sent from this one.
   const key = JSON.stringify([agent.id, whole.session.externalId])
-  return session.turn.alone(key, () => sendOrAgain(run, session, destination, whole))
+  return session.turn.alone(key, () => sendWhereItIs(run, session, destination, whole))
 }
 
 const readInTurn = (run: Run, session: SessionRun, expected: Destination | undefined): Promise<Result> =>
@@ -111,7 +179,7 @@ export const syncSession = async (run: Run, session: SessionRun): Promise<Result
   if (!origin) return readInTurn(run, session, undefined)
   const files = stored.files.map(({ path }) => path)
   const from = { source, files, agentId: agent.id, projectPath: origin.projectPath }
-  const expected = await run.destinationOf(from)
+  const expected = await destinationOf(run, from)
   if (!isDestination(expected)) return notSent(expected, from)
   const sent = run.force ? undefined : expected.states.read(source)
   const isSame = sent && isUnchanged(stored, sent, { agent, redaction: run.redaction })

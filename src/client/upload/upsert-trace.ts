@@ -90,7 +90,7 @@ export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): st
 
 /**
  * Creates a trace that the namespace does not have. Undefined when another user has taken the id: the service answers 404 then, as for all that one
- * may not read. Throws RequestFailed, with the code `changed` if another client has created and filled it meanwhile.
+ * may not read. Throws RequestFailed, with the code `changed` if another client has created and filled it meanwhile, and with `movedTo` if it was moved.
  */
 export const createTrace = async (
   connection: Connection,
@@ -113,7 +113,7 @@ export const createTrace = async (
     return { upserted: 'created', revision }
   } catch (error) {
     if (hasStatus(error, 404)) return undefined
-    if (hasStatus(error, 410)) return { upserted: 'deleted' }
+    if (hasStatus(error, 410) && error.movedTo === undefined) return { upserted: 'deleted' }
     throw error
   }
 }

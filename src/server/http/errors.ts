@@ -123,14 +123,19 @@ const shownOnPage = ({ code, details }: HttpError, message: string, request: Fas
 /** Errors that browsers get as pages at any address, because people follow links to them. */
 const shownAsPages: ReadonlySet<ErrorCode> = new Set(['not_found', 'unauthorized'])
 
+/** Leads to where something was moved. Not to be cached: it may be moved back. */
+const sendMoved = (moved: Moved, { url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
+  reply
+    .code(308)
+    .headers({ location: moved.addressFor(url), 'cache-control': 'no-store' })
+    .send({ ok: false, error: { code: moved.code, message: moved.message } })
+
 /**
  * Sends an error as JSON, in the form of the API. A browser that navigates gets it as a page, if the route is one of pages or if people follow
  * links to such errors.
  */
 export const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-  // Not to be cached: the trace may be moved back.
-  if (error instanceof Moved)
-    return reply.header('cache-control', 'no-store').redirect(error.addressFor(request.url), 308)
+  if (error instanceof Moved) return sendMoved(error, request, reply)
   const shownError = toHttpError(error)
   const { code, details } = shownError
   logError(error, request)

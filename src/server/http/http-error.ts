@@ -48,7 +48,7 @@ export class Moved extends HttpError {
   readonly to: string
 
   constructor(to: string) {
-    super('not_found', 'Not found')
+    super('not_found', `It was moved to the namespace ${to}: follow the header location`)
     this.to = to
   }
 

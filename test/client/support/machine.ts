@@ -83,8 +83,13 @@ export const newMachine = (home: string, url: string) => {
     if (live) watches.set(live, { state, states })
     const place = { connection, states }
     const destinationOf = destinations({ ...place, visibility })
+    const placeIn = async (slug: string) => {
+      const there = await connect({ config, server: url, slug, readOnly: dryRun }, api)
+      return { connection: there, states: await state.of({ server: url, ...there }) }
+    }
     const run = {
       destinationOf,
+      placeIn,
       place,
       origins: state,
       asUploader: newUploader({ stateFolder: join(config, 'data'), config, server: url }),

@@ -40,6 +40,19 @@ const currentSession = (
   return ok({ session: { userId, namespaceId, namespaceSlug: namespace?.slug }, user, logId, ...held })
 }
 
+const namespacesOf = ({ namespaces }: World, { userId }: TestSession): Answer => {
+  const own = namespaces.filter(({ roles }) => roles.has(userId))
+  return ok({
+    namespaces: own.map(({ id, slug, roles }) => ({
+      id,
+      slug,
+      displayName: slug,
+      type: 'org',
+      role: roles.get(userId),
+    })),
+  })
+}
+
 const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: TestSession): Answer => {
   const found = namespaces.find(({ slug }) => slug === wanted)
   return found ? ok({ namespace: { id: found.id, slug: found.slug, role: found.roles.get(userId) } }) : refusal(404)
@@ -60,6 +73,7 @@ const answer = (world: World, asked: Asked): Answer => {
   const session = world.sessions.get(asked.token ?? '')
   if (!session) return refusal(401)
   if (collection === 'session') return currentSession(world, asked, session)
+  if (collection === 'namespaces' && key === '') return namespacesOf(world, session)
   if (collection === 'namespaces') return namespaceBySlug(world, key, session)
   return withPosition(world, asked, onTrace(world, asked, session))
 }

@@ -48,6 +48,7 @@ const groups: readonly Group[] = [
     import: 'Import a session that was exported as JSON',
     share: 'Make a trace public, and print its link',
     unshare: 'Make a trace private again',
+    move: 'Move a trace to another namespace of yours',
     rm: 'Delete traces, or only their past, for good',
     redact: 'Remove secrets from a trace that is uploaded',
   }),

@@ -147,4 +147,21 @@ test('traces are deleted together, after a yes, or none of them', () =>
     assert.match((await user.run('ls')).err, 'There are no traces')
   }))
 
+test('a trace is moved to a team, is found by its old link, and nowhere where one is no member', () =>
+  inWorld(async ({ url, user, putTrace }) => {
+    const slug = await namespaceOf(url, user)
+    await putTrace(user, one, { title: 'The first' }, ['Mend the login page', 'Done.'])
+    await user.run('namespaces', 'create', 'my-team', '--name', 'My team')
+    const missing = await user.run('move', one, 'no-such-team')
+    assert.is(missing.how, 2)
+    assert.match(missing.err, 'You are not a member of a namespace "no-such-team"')
+    const link = `${url}/@my-team/${one}`
+    assert.equal(await user.run('move', one, '@my-team'), { how: 0, out: `${link}\n`, err: '' })
+    assert.match((await user.run('show', `${url}/@${slug}/${one}`)).out, 'Mend the login page')
+    const { documents } = await runJson(user, 'move', link, slug)
+    assert.equal(documents, [
+      { type: 'moved', externalId: one, from: 'my-team', namespace: slug, url: `${url}/@${slug}/${one}` },
+    ])
+  }))
+
 test.run()

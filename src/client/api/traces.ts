@@ -36,6 +36,9 @@ export const newTracesClient = (server: string, token: string | undefined, timin
       (await call(`GET ${one}`, { path: { externalId }, query: { namespace } })).trace,
     setVisibility: async (externalId: string, visibility: TraceDetail['visibility']) =>
       (await call(`PATCH ${one}`, { path: { externalId }, body: { visibility } })).trace,
+    /** Moves it, with its sub-agents, to the namespace with this slug; gives it as it is there. */
+    move: async (externalId: string, namespace: string) =>
+      (await call(`POST ${one}/move`, { path: { externalId }, body: { namespace } })).trace,
     remove: async (externalId: string) => void (await call(`DELETE ${one}`, { path: { externalId } })),
     /** Erases the past of a trace: everything before its present state. Gives how many events that were. */
     eraseHistory: async (externalId: string) =>

@@ -348,6 +348,26 @@ ${idHelp}`,
     load: async () => (await import('../share.ts')).unshare,
   })
 
+const move = (): Command =>
+  clientCommand(
+    new Command('move').argument('<id>', traceArgument).argument('<namespace>', 'the slug of a namespace of yours'),
+    {
+      help: {
+        about: `
+Moves a trace to another namespace that you are a member of, and prints its new link. Its sub-agents move along. It
+stays what it is: messages, times, counts, who created it and who may read it, that is now the members of that
+namespace. Its history begins anew there. Its old link leads on to it for everybody who may read it there; "sync"
+goes on there, too.
+
+${idHelp}`,
+        examples: [['tracebook move 0192f0c1 my-team'], ['tracebook move 0192f0c1 my-team --json', 'for scripts']],
+        documents: [['{"type":"moved","externalId","from","namespace","url"}', 'from, namespace: slugs']],
+      },
+      namespace: ITS_NAMESPACE,
+      load: async () => (await import('../move.ts')).move,
+    },
+  )
+
 const rm = (): Command =>
   clientCommand(
     new Command('rm')
@@ -434,6 +454,7 @@ export const traceCommands = {
   import: importCommand,
   share,
   unshare,
+  move,
   rm,
   redact,
 }

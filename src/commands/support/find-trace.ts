@@ -83,6 +83,7 @@ const notPublic = (server: string): UsageError =>
 const traceById = async (access: Access, traces: TracesClient, externalId: string): Promise<TraceDetail | undefined> =>
   traces.trace(externalId, access.namespace).catch(async (error: unknown) => {
     if (hasStatus(error, 404)) return undefined
+    if (hasStatus(error, 308) && error.movedTo !== undefined) return traces.trace(externalId, error.movedTo)
     if (!hasStatus(error, 401)) throw error
     throw (await access.token()) === undefined ? notPublic(access.server) : sessionHasEnded(access.server)
   })

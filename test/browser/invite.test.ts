@@ -88,6 +88,12 @@ const shown = {
   },
 } as const
 const user = { user: { id: 'x', displayName: 'Bea with a rather long name' }, namespaceSlug: 'user-1234abcd' }
+/** Names as long as they may be, without a place to break them. */
+const long = { user: { id: 'x', displayName: 'W'.repeat(256) }, namespaceSlug: 'w'.repeat(64) }
+const toLong = {
+  ...{ ...shown, invitedBy: 'W'.repeat(256) },
+  invite: { ...shown.invite, namespace: { slug: 'w'.repeat(64), displayName: 'W'.repeat(256) } },
+}
 const ways = { known: undefined, codehost: undefined, newcomers: 'welcome', token: 'x' } as const
 const isSignedIn = false
 
@@ -109,6 +115,10 @@ const states: readonly ShownPage[] = [
     { ...ways, codehost: 'github.com', newcomers: 'codehost' },
     { ...ways, codehost: 'github.com', newcomers: 'codehost', known: user },
   ].map((one) => invitePage({ ...shown, isSignedIn }, { is: 'signed out', ways: one as WaysIn })),
+  invitePage(toLong, { is: 'member' }),
+  invitePage(toLong, { is: 'ready', user: long }),
+  invitePage(toLong, { is: 'ended', state: 'expired' }),
+  signInPage({ known: long, codehost: 'github.com', next: '/', origin: 'https://traces.example.org' }),
   unknownInvitePage,
   refusedInvitePage('a1B2c3D4e', 'An admin has removed you since this invite was made: ask for another one'),
   needsInvitePage,

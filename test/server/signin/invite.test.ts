@@ -131,8 +131,8 @@ test('a new person is a device of their browser, by a cookie that only the servi
   )
 })
 
-test('the cookies are bound to https wherever others reach the service', async () => {
-  const far = await openNode({ env: { PUBLIC_URL: 'https://traces.example.org' } })
+test('the cookies are bound to https wherever others reach the service, also where an invite is needed', async () => {
+  const far = await openNode({ env: { PUBLIC_URL: 'https://traces.example.org', SIGN_UP: 'invited' } })
   const browser = newFormBrowser(far, 'https://traces.example.org')
   const { headers } = await browser.open(invitePath(await invite()))
   assert.match(String(headers['set-cookie']), /^__Host-tracebook-browser=[\w-]{43}; .*; Secure$/)

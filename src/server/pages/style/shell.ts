@@ -193,6 +193,10 @@ export const shell = css`
       background: var(--well);
       font-size: var(--t5);
     }
+    .blank .btn {
+      text-align: start;
+      white-space: normal;
+    }
     .blank.left {
       margin: var(--s5) 0;
     }

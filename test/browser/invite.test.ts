@@ -1,7 +1,13 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import type { InviteView } from '../../src/contract/invites.ts'
-import { type WaysIn, invitePage, refusedInvitePage, unknownInvitePage } from '../../src/server/pages/invite.ts'
+import {
+  type ShownInvite,
+  type WaysIn,
+  invitePage,
+  refusedInvitePage,
+  unknownInvitePage,
+} from '../../src/server/pages/invite.ts'
 import { invitePath } from '../../src/server/pages/links.ts'
 import type { Page as ShownPage } from '../../src/server/pages/page.ts'
 import { browserLinkPage } from '../../src/server/pages/settings.ts'
@@ -90,7 +96,7 @@ const shown = {
 const user = { user: { id: 'x', displayName: 'Bea with a rather long name' }, namespaceSlug: 'user-1234abcd' }
 /** Names as long as they may be, without a place to break them. */
 const long = { user: { id: 'x', displayName: 'W'.repeat(256) }, namespaceSlug: 'w'.repeat(64) }
-const toLong = {
+const toLong: ShownInvite = {
   ...{ ...shown, invitedBy: 'W'.repeat(256) },
   invite: { ...shown.invite, namespace: { slug: 'w'.repeat(64), displayName: 'W'.repeat(256) } },
 }

@@ -86,13 +86,14 @@ test('a link of the settings, copied by its button, signs in another browser', a
   assert.match(await again.locator('main').innerText(), 'has been used')
 })
 
-const shown = {
+const shown: ShownInvite = {
   ...{ code: 'a1B2c3D4e', invitedBy: 'Ada of the parsers', isForAddress: true, isSignedIn: true },
   invite: {
-    ...{ role: 'member', expiresAt: Date.UTC(2026, 0, 2), state: 'pending' },
+    ...({ role: 'member', state: 'pending' } as const),
+    expiresAt: Date.UTC(2026, 0, 2),
     namespace: { slug: 'the-team', displayName: 'The team with a rather long name' },
   },
-} as const
+}
 const user = { user: { id: 'x', displayName: 'Bea with a rather long name' }, namespaceSlug: 'user-1234abcd' }
 /** Names as long as they may be, without a place to break them. */
 const long = { user: { id: 'x', displayName: 'W'.repeat(256) }, namespaceSlug: 'w'.repeat(64) }

@@ -1,5 +1,6 @@
 import { markup } from '../../transcript/html/markup.ts'
 import { commandHtml } from './commands.ts'
+import { NEW_NAMESPACE } from './links.ts'
 import type { Page } from './page.ts'
 
 /** `/help`. `server` is the address of the service. */
@@ -16,6 +17,9 @@ ${commandHtml('npm pack && npm install --global ./tracebook-*.tgz')}</li>
 <p>A new session is private: the members of its namespace read it. <code>tracebook share ID</code>, or its own page, makes it public: then everybody
 who has the link reads it, without an account. <code>tracebook unshare ID</code> takes that back at once, also from pages that are open.
 <code>tracebook rm ID</code> erases a session, <code>tracebook redact ID</code> takes a secret out of it.</p></section>
+<section class="prose"><h2 class="day">Teams</h2>
+<p>A <a href="${NEW_NAMESPACE}">new namespace</a> holds the sessions of a team. Its admins invite people by a link, on the page of its members: whoever opens the link needs a
+browser only. There they also change roles and remove members; its settings say how long sessions are kept, and its timeline who did what.</p></section>
 <section class="prose"><h2 class="day">Reading</h2>
 <p>The line of ticks beside a session is the session itself: a tall tick is a prompt, a grey one a call of a tool, a green one a change of
 a file, a red one a call that failed. On the page of a session, the outline leads to each prompt; the time beside a message is its link.

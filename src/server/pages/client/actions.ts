@@ -1,5 +1,5 @@
 /** The groups of actions, in the order in which they are listed. */
-export const groups = ['In a session', 'In lists', 'In insights', 'Everywhere'] as const
+export const groups = ['In a session', 'In lists', 'In insights', 'In a namespace', 'Everywhere'] as const
 
 /** An action of a reader on a page, run by a key, or by its name in the palette. */
 export type Action = {

@@ -3,7 +3,7 @@ import { startKeys } from './keys.ts'
 import { showLocalDays } from './days.ts'
 import { element } from './dom.ts'
 import { followFeed } from './feed-page.ts'
-import { listActions, siteActions } from './page-actions.ts'
+import { listActions, memberActions, siteActions } from './page-actions.ts'
 import { startInsights } from './insights-page.ts'
 import { checkSlug } from './new-namespace.ts'
 import { newPalette } from './palette.ts'
@@ -35,6 +35,7 @@ const start = async () => {
   const ofPage = [
     ...(session?.actions ?? []),
     ...(page === 'insights' ? startInsights() : []),
+    ...(page === 'members' ? memberActions() : []),
     ...(page === 'search' || document.querySelector('.list.traces') ? listActions() : []),
   ]
   if (page === 'feed') followFeed()

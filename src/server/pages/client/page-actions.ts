@@ -34,6 +34,17 @@ export const listActions = (): readonly Action[] => {
   ]
 }
 
+/** The actions on the page of the members of a namespace, for its admins. */
+export const memberActions = (): readonly Action[] => {
+  const form = document.querySelector<HTMLElement>('#invite')
+  if (!form) return []
+  const run = () => {
+    form.scrollIntoView({ block: 'start' })
+    form.querySelector<HTMLElement>('input:checked')?.focus({ preventScroll: true })
+  }
+  return [{ keys: 'c', name: 'Make an invite', group: 'In a namespace', run }]
+}
+
 const to = (path: string) => () => location.assign(path)
 
 /** The page above this one. */

@@ -295,7 +295,7 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
     ${copiedAnswersTable.create}
     alter table copied_answers alter model set statistics 0;
     alter table copied_answers alter tools set statistics 0;
-    create index copied_answers_of_trace on copied_answers (trace_id);`,
+    create index copied_answers_of_trace on copied_answers (trace_id, ordinal);`,
   rows: { usage: { trace: 'trace_id' }, usage_tools: { trace: 'trace_id' }, copied_answers: { trace: 'trace_id' } },
   beforeRemoval: { trace: (id, write) => removeCopies([id], write) },
   indexes: `

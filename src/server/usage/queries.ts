@@ -20,17 +20,20 @@ export const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
 
 /**
  * SQL for copied answers of a period that count for another trace: of one answer of an agent, all but that which came first. The agent is that which a
- * trace has now. All copies of the namespace are ranked: to look for earlier ones of each in the period takes three times as long for a year.
+ * trace has now. `of` is SQL for all copies `c` of some answers.
  */
-export const copies = `(
+const copiesIn = (of: string) => `(
   select * from (
     select c.*, row_number() over (
       partition by c.answer, t.agent_id::text order by c.created_at, t.created_at, c.trace_id
     ) as place
-    from copied_answers c cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t
+    from ${of} cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t
     where c.namespace_id = $1
   ) ranked where place > 1 and ${inPeriod('slot')}
 )`
+
+/** All copies of the namespace are ranked: to look for earlier ones of each in the period takes three times as long for a year. */
+export const copies = copiesIn('copied_answers c')
 
 /** SQL for the traces `t` of messages `c`. */
 export const traces = 'cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t'
@@ -102,11 +105,19 @@ const toolStatement = `
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups
   from of_traces where messages > 0 group by 1, 2 order by 4 desc limit ${LIMIT}`
 
+const copiesOfFailedCalls = copiesIn(`(
+    select distinct o.answer from failed_calls f cross join lateral (
+      select * from copied_answers r where r.trace_id = f.trace_id and r.ordinal = f.ordinal limit 1
+    ) o
+    where f.namespace_id = $1 and ${inPeriod('f.slot')}
+  ) a
+  cross join lateral (select * from copied_answers r where r.namespace_id = $1 and r.answer = a.answer offset 0) c`)
+
 const failedStatement = `
   select c.tool, sum(c.calls)::int4 as calls from (
     select tool, 1 as calls from failed_calls where namespace_id = $1 and ${inPeriod('slot')}
     union all
-    select f.tool, -1 from ${copies} m
+    select f.tool, -1 from ${copiesOfFailedCalls} m
     cross join lateral (select * from failed_calls r where r.trace_id = m.trace_id and r.ordinal = m.ordinal offset 0) f
   ) c group by 1 having sum(c.calls) > 0`
 

@@ -14,7 +14,7 @@ type Owner = { readonly namespaceId: string; readonly userId: string }
 
 /**
  * Writes the rows that such a year has in the read models, which the requests read; its million events would take minutes. Every tenth session repeats ten
- * answers of another one.
+ * answers of another one of the same agent, and every fifteenth call of a tool has failed.
  */
 const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Promise<void> => {
   const first = Math.floor(Date.now() / QUARTER_MS) - YEAR
@@ -37,10 +37,13 @@ const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Pro
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, to_json('tool-' || tool), 3
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, generate_series(1, 5) tool;
     insert into copied_answers (namespace_id, answer, trace_id, created_at, slot, ordinal, tools, model, prices, kinds, ${sums})
-      select '${namespaceId}', i * 10 + nth, ${id('i + copy')}, i + copy, ${first} + (i * ${YEAR} / ${SESSIONS}), nth, '[]',
-        '"model-1"', i / 30, 15, 1000, 500, 100000, 3000, 0, 0
-      from generate_series(10, ${SESSIONS - 1}, 10) i, generate_series(0, 9) nth, (values (0), (1)) c (copy);
-    analyze traces; analyze usage; analyze usage_tools; analyze copied_answers`,
+      select '${namespaceId}', i * 10 + nth, ${id('n')}, n, ${first} + (n * ${YEAR} / ${SESSIONS}), nth, '["tool-1"]',
+        '"model-' || n % 6 || '"', n / 30, 15, 10, 5, 1000, 30, 0, 0
+      from generate_series(10, ${SESSIONS - 4}, 10) i, generate_series(0, 9) nth, (values (0), (4)) c (copy), lateral (select i + copy as n) copied;
+    insert into failed_calls (trace_id, namespace_id, slot, ordinal, nth, tool)
+      select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}), nth, 0, to_json('tool-' || nth % 5 + 1)
+      from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) nth;
+    analyze traces; analyze usage; analyze usage_tools; analyze copied_answers; analyze failed_calls`,
   )
 }
 

@@ -10,7 +10,7 @@ import { countOf } from '../client/report/text.ts'
 import { BROKE_OFF, download } from '../client/transfer/download.ts'
 import { fileNameOf } from '../client/transfer/output-file.ts'
 import { writeWhole } from '../client/transfer/output-file.ts'
-import { type Access, explainNamespace, noticedTiming, patientTiming } from './support/access.ts'
+import { type Access, connectLogin, explainNamespace, noticedTiming, patientTiming } from './support/access.ts'
 import { openAccount } from './support/account.ts'
 import { tracePages } from './support/pages.ts'
 import { type Format, type Options, pathOf } from './support/export-path.ts'
@@ -22,13 +22,14 @@ type Place = { readonly slug: string; readonly isMine: (trace: ListedTrace) => b
 
 const placeOf = async (access: Access): Promise<Place> => {
   const { account, asLogin } = await openAccount(access)
-  const { user, namespace: active } = await asLogin(account.session())
-  const slug = access.namespace?.trim().toLowerCase() ?? active?.slug
+  const { namespaceSlug } = await connectLogin(access)
+  const { user } = await asLogin(account.session())
+  const slug = access.namespace?.trim().toLowerCase() ?? namespaceSlug
   const namespace = (await asLogin(account.namespaces())).find((one) => one.slug === slug)
-  if (!namespace) {
-    const what = slug === undefined ? 'no namespace' : `no namespace "${slug}"`
-    throw new UsageError(`You are a member of ${what}. To list your namespaces, run: ${commandName} namespaces`)
-  }
+  if (!namespace)
+    throw new UsageError(
+      `You are a member of no namespace "${slug}". To list your namespaces, run: ${commandName} namespaces`,
+    )
   // Older services do not say in lists who created a trace.
   const isMine = ({ createdBy = user.id }: ListedTrace) => namespace.role === 'admin' || createdBy === user.id
   return { slug: namespace.slug, isMine }

@@ -13,7 +13,7 @@ import { notLoggedInError } from '../client/login/connect.ts'
 import { readCredentials } from '../client/login/credentials.ts'
 import { sync } from './sync.ts'
 import { runningWatcher } from '../client/watch/watch-lock.ts'
-import type { Access } from './support/access.ts'
+import { type Access, noteLoss } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 
 export type Options = ClientOptions & { readonly global?: boolean }
@@ -82,7 +82,9 @@ const startRun = async (kind: HookKind, { server, config }: Access): Promise<num
 /** Runs in that process. `args` are from `syncArgsOf`: for git `--project` and a folder, else paths. */
 const syncNow = async (kind: HookKind, server: string, args: readonly string[]): Promise<number> =>
   afterOthers(stateDir(io().env), [kind, server, ...args].join('\n'), () =>
-    kind === 'git' ? sync({ server, redact: true, project: args[1]! }, []) : sync({ server, redact: true }, args),
+    kind === 'git'
+      ? sync({ server, redact: true, project: args[1]! }, [], noteLoss)
+      : sync({ server, redact: true }, args, noteLoss),
   )
 
 export const run = (access: Access, _options: Options, kind: HookKind, args: readonly string[]): Promise<number> =>

@@ -4,6 +4,7 @@ import { io } from '../cli/io.ts'
 import { explainMissingFile } from '../cli/named-file.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { stateDir } from '../client/config.ts'
+import { requireChosen } from '../client/login/connect.ts'
 import { jsonReporter, lineReporter, ownOutput } from '../client/report/reporters.ts'
 import { openDuties } from '../client/state/duties.ts'
 import { newUploader } from '../client/state/uploader.ts'
@@ -44,6 +45,7 @@ export const importFile = async (
 ): Promise<number> => {
   const opened = await explained(file, openExportFile(file))
   const connection = await connect({ readOnly: false, timing: patientTiming })
+  requireChosen(connection)
   const report = options.json ? jsonReporter(ownOutput()) : lineReporter(ownOutput(), false)
   const { visibility } = options
   const duties = openDuties(config, server)

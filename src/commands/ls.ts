@@ -8,7 +8,8 @@ import { costText, tokenCounts, tokensText } from '../base/usage-text.ts'
 import { AHEAD, isAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type ListedTrace, type Sort, newTracesClient } from '../client/api/traces.ts'
 import { newNamespacesClient } from '../client/api/namespaces.ts'
-import { type Access, explainNamespace, noticedTiming, openAccess } from './support/access.ts'
+import { rememberMembership } from '../client/login/membership.ts'
+import { type Access, connectLogin, explainNamespace, noticedTiming } from './support/access.ts'
 import { type ReadPage, tracePages } from './support/pages.ts'
 import type { ClientOptions } from './support/access.ts'
 
@@ -166,10 +167,12 @@ const publicList = ({ server, namespace }: Access, sort: Sort, asked: Asked): Li
   }
 }
 
-const namesIn = async (slug: string, server: string, token: string): Promise<Names> => {
+/** The names of the members of a namespace, which only members may see; so that the user is one is remembered. */
+const namesIn = async ({ config, server }: Access, slug: string, token: string): Promise<Names> => {
   const members = await newNamespacesClient(server, token)
     .members(slug)
     .catch(() => [])
+  if (members.length > 0) await rememberMembership(config, server, slug)
   return new Map(members.map(({ user }) => [user.id, user.displayName]))
 }
 
@@ -180,11 +183,11 @@ const openList = async (access: Access, options: Options): Promise<List> => {
   const asked: Asked = options.subagents === false ? { children: 'false' } : {}
   if (options.public || !needsLogin) return publicList(access, sort, asked)
   // Connects to the namespace of the login, because a user who is not a member of the named one may list its public traces.
-  const { token, namespaceSlug } = await openAccess({ server }).connect()
+  const { token, namespaceSlug } = await connectLogin(access)
   const traces = newTracesClient(server, token, noticedTiming)
   const slug = namespace ?? namespaceSlug
   const none = `There are no traces in the namespace "${slug}". To upload your sessions, run: ${commandName} sync`
-  const names = options.json ? Promise.resolve(new Map()) : namesIn(slug, server, token)
+  const names = options.json ? Promise.resolve(new Map()) : namesIn(access, slug, token)
   return {
     read: (page) => traces.list(slug, { ...page, ...asked, sort }).catch(explainNamespace(slug, server)),
     none,

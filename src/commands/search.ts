@@ -8,7 +8,7 @@ import { pagesOf } from '../client/api/pages.ts'
 import { type AnswerOf, newRequests } from '../client/api/requests.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../base/time-ahead.ts'
-import { type Access, noticedTiming } from './support/access.ts'
+import { type Access, noticedTiming, requireNotLost } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 
 type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
@@ -60,6 +60,7 @@ const resultLines = (server: string, result: Result): Line[] => {
 /** Prints what was found in what the login may read; without a login, in what is public. */
 export const searchAll = async (access: Access, options: Options, words: readonly string[]): Promise<number> => {
   const { server, namespace } = access
+  await requireNotLost(access)
   const { call } = newRequests(server, await access.token(), { timing: noticedTiming })
   const query = { q: words.join(' '), sort: options.newest ? 'newest' : 'relevance', namespace } as const
   let [shown, hasMore] = [0, false]

@@ -4,18 +4,22 @@ import { printDocument, printLines } from '../cli/output.ts'
 import type { NamespaceInfo } from '../client/api/account.ts'
 import { hasStatus } from '../client/api/errors.ts'
 import { readCredentials, writeCredentials } from '../client/login/credentials.ts'
+import { activeIn, NamespaceLost, wasIn } from '../client/login/membership.ts'
 import { type AccountAccess, openAccount } from './support/account.ts'
 import type { Access } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 
+type Login = AccountAccess['stored']['login']
+
 /** Stores the active namespace with the login, for commands that do not ask the server. */
-const storeActive = async ({ config, server }: Access, { id, slug }: NamespaceInfo) => {
+const storeActive = async ({ config, server }: Access, namespace: NamespaceInfo) => {
   const stored = await readCredentials(config, server)
   if (!stored?.login) return
-  await writeCredentials(config, { ...stored, login: { ...stored.login, namespaceId: id, namespaceSlug: slug } })
+  await writeCredentials(config, { ...stored, login: activeIn(stored.login, namespace) })
 }
 
-const explainRefusal = (slug: string, server: string) => (error: unknown) => {
+const explainRefusal = (slug: string, server: string, login: Login) => (error: unknown) => {
+  if (hasStatus(error, 403, 404) && wasIn(login, slug)) throw new NamespaceLost(slug)
   const yours = `To list your namespaces, run: ${commandName} namespaces --server ${server}`
   if (hasStatus(error, 403)) throw new UsageError(`You are not a member of the namespace "${slug}". ${yours}`)
   if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${slug}" at ${server}. ${yours}`)
@@ -38,9 +42,9 @@ export const switchNamespace = async (access: Access, { json }: ClientOptions, n
     await list(opened, json)
     return exitCodes.ok
   }
-  const { account, asLogin } = opened
+  const { account, asLogin, stored } = opened
   const { server } = access
-  const namespace = await asLogin(account.switchTo(slug)).catch(explainRefusal(slug, server))
+  const namespace = await asLogin(account.switchTo(slug)).catch(explainRefusal(slug, server, stored.login))
   await storeActive(access, namespace)
   if (json) await printDocument({ type: 'switch', server, namespace })
   else await printLines([`The active namespace at ${server} is now ${namespace.slug} (${namespace.role}).`])

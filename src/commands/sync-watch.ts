@@ -8,7 +8,7 @@ import { agents } from '../client/agents/index.ts'
 import { newApiClient } from '../client/api/client.ts'
 import { isTemporaryFailure } from '../client/api/errors.ts'
 import { realTiming } from '../client/api/retry.ts'
-import { type Connection, connect } from '../client/login/connect.ts'
+import { type Connection, connect, requireChosen } from '../client/login/connect.ts'
 import { presentAddress } from '../client/login/credentials.ts'
 import type { RedactionOptions } from '../client/redaction/session.ts'
 import { stateDir } from '../client/config.ts'
@@ -18,7 +18,7 @@ import { openSyncState, type SyncState } from '../client/state/sync-state.ts'
 import { newUploader } from '../client/state/uploader.ts'
 import { openRules } from '../client/rules/open.ts'
 import { newLiveSessions } from '../client/upload/live-sessions.ts'
-import { LogReplaced, NotesForgotten } from '../client/upload/same-log.ts'
+import { LogReplaced, NotesForgotten, OtherNamespace } from '../client/upload/same-log.ts'
 import type { Visibility } from '../client/upload/upsert-trace.ts'
 import { logFile } from '../client/watch/log-file.ts'
 import { newNotes, type Notes } from '../client/watch/reach.ts'
@@ -127,7 +127,7 @@ class ServiceMoved extends Error {
   override readonly name = 'ServiceMoved'
 }
 
-/** Watches as long as the service keeps its log and address. @throws LogReplaced when it gets another log, NotesForgotten, ServiceMoved */
+/** Watches as long as the service keeps its log and address. @throws LogReplaced when it gets another log, NotesForgotten, OtherNamespace, ServiceMoved */
 const watchOneLog = async (watch: Watch): Promise<void> => {
   const { request, state, reach, notes, report, signal } = watch
   const { server, config, paths, namespace } = request
@@ -141,12 +141,13 @@ const watchOneLog = async (watch: Watch): Promise<void> => {
   const connectTo: ConnectTo = async (slug) => {
     requireSameAddress()
     const lastWrite = state.lastWriteTo(server) ?? ''
-    return connect({ config, server, slug, readOnly: false, lastWrite }, (url, token) =>
+    return connect({ config, server, slug, readOnly: false, tellLoss: reach.noteRemoved, lastWrite }, (url, token) =>
       newApiClient(url, token, { ...realTiming, sleep }),
     )
   }
   const connection = await retryUntilAnswered(() => connectTo(namespace), reach, signal)
   if (!connection) return
+  requireChosen(connection)
   if (connection.holds === false) {
     state.forget(server)
     reach.noteReplaced()
@@ -191,7 +192,7 @@ const watch = async (asked: WatchRequest, report: WatchReporter, signal: AbortSi
         return await watchOnce()
       } catch (error) {
         isReplaced ||= error instanceof LogReplaced
-        if (error instanceof LogReplaced || error instanceof NotesForgotten) continue
+        if (error instanceof LogReplaced || error instanceof NotesForgotten || error instanceof OtherNamespace) continue
         if (error instanceof ServiceMoved) {
           request = { ...request, server: presentAddress(request.config, request.server) }
           reach = newReach(request.server, report)

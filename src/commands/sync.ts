@@ -8,7 +8,8 @@ import { type Linked, type SearchedHome, findSessionFiles, totalSize } from '../
 import { newApiClient } from '../client/api/client.ts'
 import { realTiming, withConnectionNotice, withPatience, withSignal } from '../client/api/retry.ts'
 import { configDir, serverAddress, stateDir } from '../client/config.ts'
-import { type Connection, connect } from '../client/login/connect.ts'
+import { type Connection, connect, requireChosen } from '../client/login/connect.ts'
+import type { TellLoss } from '../client/login/membership.ts'
 import { readRedactionOptions } from '../client/redaction/options.ts'
 import type { Reporter, SyncEvent } from '../client/report/events.ts'
 import { newReporter, ownOutput } from '../client/report/reporters.ts'
@@ -27,6 +28,7 @@ import { runningWatcher, type WatchPlace } from '../client/watch/watch-lock.ts'
 import { syncFiles } from '../client/upload/sync-files.ts'
 import { stopReasonOf } from '../client/upload/stop-reason.ts'
 import type { Visibility } from '../client/upload/upsert-trace.ts'
+import { noteLoss, sayLoss } from './support/access.ts'
 
 type Options = {
   readonly server?: string
@@ -88,7 +90,11 @@ const stopping = ({ message }: Interrupted): SyncEvent => ({
 })
 
 /** Uploads sessions. When it is interrupted, requests in flight are completed and reported. */
-export const sync = async (options: Options, paths: readonly string[]): Promise<number> => {
+export const sync = async (
+  options: Options,
+  paths: readonly string[],
+  tellLoss: TellLoss = options.dryRun ? noteLoss : sayLoss,
+): Promise<number> => {
   keepHeapSmall()
   if (options.watch) return watch(paths, options)
   requireTerminal(options)
@@ -100,7 +106,7 @@ export const sync = async (options: Options, paths: readonly string[]): Promise<
       onFirst: (reason) => report(stopping(reason)),
       onForced: (reason) => report(summary(dryRun, stopReasonOf(reason)!)),
     },
-    (signal) => syncUntil(signal, paths, options, report),
+    (signal) => syncUntil(signal, paths, options, report, tellLoss),
   )
 }
 
@@ -119,6 +125,7 @@ const syncUntil = async (
   paths: readonly string[],
   options: Options,
   report: Reporter,
+  tellLoss: TellLoss,
 ): Promise<number> => {
   const { namespace, visibility, dryRun = false, force = false, strict = false, yes = false, json = false } = options
   const [server, config] = [serverAddress(options.server, io().env), configDir(io().env)]
@@ -133,12 +140,15 @@ const syncUntil = async (
     report({ type: 'connection', state, message }),
   )
   const state = openSyncState({ folder: stateDir(io().env), config, readOnly: dryRun })
-  const connectTo = (slug: string | undefined) =>
-    connect({ config, server, slug, readOnly: dryRun, lastWrite: state.lastWriteTo(server) ?? '' }, (url, token) =>
+  const connectTo = (slug: string | undefined) => {
+    const lastWrite = state.lastWriteTo(server) ?? ''
+    return connect({ config, server, slug, readOnly: dryRun, tellLoss, lastWrite }, (url, token) =>
       newApiClient(url, token, timing),
     )
+  }
   try {
     const connection = await connectTo(namespace)
+    requireChosen(connection)
     const isReplaced = connection.holds === false
     if (isReplaced) report(replacedEvent(server))
     if (isReplaced && !dryRun) state.forget(server)

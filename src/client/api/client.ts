@@ -39,11 +39,18 @@ const [START, COMMA, END] = ['{"messages":[', ',', ']}'].map((text) => Buffer.fr
 export const batchJson = (messages: readonly Buffer[]): Buffer =>
   Buffer.concat([START, ...messages.flatMap((message, i) => (i === 0 ? [message] : [COMMA, message])), END])
 
-/** A user who has left all namespaces cannot store traces. Throws RequestFailed with status 403 for a session without a namespace. */
+/** The user is not a member of any namespace. */
+export class NoNamespace extends RequestFailed {
+  constructor(message: string) {
+    super(message, { status: 403 })
+  }
+}
+
+/** A user who has left all namespaces cannot store traces. Throws NoNamespace for a session without a namespace. */
 const requireNamespace = <Session extends Partial<WithNamespace>>(session: Session): Session & WithNamespace => {
   const { namespaceId, namespaceSlug } = session
   if (namespaceId === undefined || namespaceSlug === undefined)
-    throw new RequestFailed('you are not a member of any namespace: create one, or accept an invite', { status: 403 })
+    throw new NoNamespace('you are not a member of any namespace: create one, or accept an invite')
   return { ...session, namespaceId, namespaceSlug }
 }
 
@@ -87,32 +94,44 @@ export const newApiClient = (server: string, token?: string, timing: RetryTiming
       return (value as { revision: number } | null)?.revision
     },
     /**
-     * With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. This and the next two write only to a trace at the
-     * revision `ifRevision`, 0 for one that does not exist: else RequestFailed with the code `changed`.
+     * With `unlessDeleted` a deleted trace is not created again: RequestFailed with status 410. This and the next two write only in the namespace of
+     * that slug, whatever the session is active in, and only to a trace at the revision `ifRevision`, 0 for one that does not exist: else
+     * RequestFailed with status 404, or with the code `changed`.
      */
     putTrace: (
+      namespace: string,
       externalId: string,
       body: TraceBody,
       { unlessDeleted = false, ifRevision }: { readonly unlessDeleted?: boolean; readonly ifRevision?: Revision } = {},
     ): Promise<{ readonly trace: TraceSummary; readonly revision: number }> =>
       call('PUT /v1/traces/{externalId}', {
         path: { externalId },
-        query: { unlessDeleted: unlessDeleted || undefined, ifRevision: textOf(ifRevision) },
+        query: { namespace, unlessDeleted: unlessDeleted || undefined, ifRevision: textOf(ifRevision) },
         body,
       }),
     patchTrace: (
+      namespace: string,
       externalId: string,
       body: TraceBody,
       ifRevision?: Revision,
     ): Promise<{ readonly trace: TraceSummary; readonly revision: number }> =>
-      call('PATCH /v1/traces/{externalId}', { path: { externalId }, query: { ifRevision: textOf(ifRevision) }, body }),
+      call('PATCH /v1/traces/{externalId}', {
+        path: { externalId },
+        query: { namespace, ifRevision: textOf(ifRevision) },
+        body,
+      }),
     /**
      * `messages` are up to 200 messages, each as JSON text in UTF-8: parsing and serializing it again would round large numbers.
      */
-    upsertMessages: (externalId: string, messages: readonly Buffer[], ifRevision?: Revision): Promise<UpsertCounts> =>
+    upsertMessages: (
+      namespace: string,
+      externalId: string,
+      messages: readonly Buffer[],
+      ifRevision?: Revision,
+    ): Promise<UpsertCounts> =>
       call('POST /v1/traces/{externalId}/messages/batch', {
         path: { externalId },
-        query: { ifRevision: textOf(ifRevision) },
+        query: { namespace, ifRevision: textOf(ifRevision) },
         json: batchJson(messages),
       }),
     /** Erases the past of a trace: everything before its present state. `namespace` is the slug of its namespace. */

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import { commandName } from '../../cli/command-name.ts'
 import { UsageError } from '../../cli/exit.ts'
-import type { ApiClient, NewApiClient } from '../api/client.ts'
+import { type ApiClient, type NewApiClient, NoNamespace } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import { serverKey } from '../server-key.ts'
 import { type Credentials, serversWithLogin, readCredentials, writeCredentials } from './credentials.ts'
+import { followNamespace, NamespaceLost, noLongerIn, rememberMembership, type TellLoss, wasIn } from './membership.ts'
 
 /** `slug` is the namespace; default: that of the login. With `readOnly` no session is started in it. */
 type ConnectOptions = {
@@ -12,6 +13,8 @@ type ConnectOptions = {
   readonly server: string
   readonly slug?: string | undefined
   readonly readOnly: boolean
+  /** Without it nothing is told, as for a command that is about another namespace than that of the login. */
+  readonly tellLoss?: TellLoss | undefined
   /** The position of the last write that the service has acknowledged; empty if there is none. */
   readonly lastWrite?: string
 }
@@ -22,6 +25,10 @@ export type Connection = {
   readonly token: string
   readonly namespaceId: string
   readonly namespaceSlug: string
+  /** The namespace in which the session of the token is active: another one where the connection only reads. */
+  readonly activeId: string
+  /** See `Credentials`. */
+  readonly lost?: string | undefined
   /** The log of the service: another one has other traces. Undefined if the service does not say. */
   readonly logId?: string | undefined
   /** Whether the service still has the last write; undefined if it was not asked. */
@@ -64,9 +71,9 @@ const connectionOf = async (
   server: string,
   token: string,
   lastWrite: string | undefined,
-): Promise<Connection> => {
+): Promise<Connection & { readonly isOwn: boolean }> => {
   const api = newClient(server, token)
-  const { session, logId, holds } = await api.session(lastWrite)
+  const { session, namespace, logId, holds } = await api.session(lastWrite)
   const { namespaceId, namespaceSlug } = session
   // Without a write there is none that the service could have lost.
   return {
@@ -74,6 +81,8 @@ const connectionOf = async (
     token,
     namespaceId,
     namespaceSlug,
+    activeId: namespaceId,
+    isOwn: namespace?.type !== 'org',
     logId,
     holds: holds === undefined ? holds : holds || lastWrite === '',
   }
@@ -108,7 +117,7 @@ const connectInNamespace = async (
   const others = stored.others.filter(({ namespaceId }) => namespaceId !== wanted.id)
   await writeCredentials(config, { ...stored, others: [...others, { namespaceId: wanted.id, token: session.token }] })
   const { token, namespaceId, namespaceSlug } = session
-  return { api: newClient(server, token), token, namespaceId, namespaceSlug, logId, holds }
+  return { api: newClient(server, token), token, namespaceId, namespaceSlug, activeId: namespaceId, logId, holds }
 }
 
 /** Notes the log of a service that an earlier version has logged in to: so it is recognised at another address, also when this one is gone. */
@@ -120,27 +129,57 @@ const noteLog = async (config: string, server: string, newClient: NewApiClient):
   if (stored) await writeCredentials(config, { ...stored, log: said.log })
 }
 
+/** @throws UsageError if the login goes on in a namespace of other people, because its user was removed from the one that was chosen */
+export const requireChosen = ({ lost, namespaceSlug }: Connection): void => {
+  if (lost === undefined) return
+  throw new UsageError(
+    `${noLongerIn(lost)}, and nothing is uploaded to @${namespaceSlug}, which others read, before you have chosen it. Run: ` +
+      `${commandName} switch ${namespaceSlug}`,
+  )
+}
+
+const notMember = (slug: string): UsageError =>
+  new UsageError(`You are not a member of the namespace "${slug}". Ask one of its admins for an invite.`)
+
+/** Says from which namespace a user was removed who is in none any more. */
+const explainNone =
+  ({ namespaceSlug }: NonNullable<Credentials['login']>) =>
+  (error: unknown): never => {
+    if (!(error instanceof NoNamespace)) throw error
+    throw new NoNamespace(`${noLongerIn(namespaceSlug)}, and ${error.message}`)
+  }
+
 /**
  * Connects as the stored login, in its active namespace or in the one named `slug`; the login's active namespace does not
  * change. Throws UsageError without a valid login or without access to the namespace, and RequestFailed.
  */
 export const connect = async (
-  { config, server, slug, readOnly, lastWrite }: ConnectOptions,
+  { config, server, slug, readOnly, tellLoss, lastWrite }: ConnectOptions,
   newClient: NewApiClient,
 ): Promise<Connection> => {
-  const login = await requireLogin(config, server)
-  const connection = await explainEndedSession(server, connectionOf(newClient, server, login.login.token, lastWrite))
-  if (login.log === undefined && !readOnly) await noteLog(config, server, newClient)
-  const stored = await requireLogin(config, server)
+  const known = await requireLogin(config, server)
+  const { login } = known
+  const opening = connectionOf(newClient, server, login.token, lastWrite)
+  const { isOwn, ...connection } = await explainEndedSession(server, opening).catch(explainNone(login))
+  if (known.log === undefined && !readOnly) await noteLog(config, server, newClient)
   const name = slug?.trim().toLowerCase()
-  if (name === undefined || name === connection.namespaceSlug) return connection
+  if (name === undefined) {
+    if (!tellLoss) return connection
+    const { namespaceId: id, namespaceSlug, api } = connection
+    const lost = await followNamespace(config, { server, login }, api, { id, slug: namespaceSlug, isOwn }, tellLoss)
+    return { ...connection, lost }
+  }
+  if (name === connection.namespaceSlug) return connection
   try {
     const wanted = await connection.api.namespace(name)
-    if (wanted.role === undefined)
-      throw new UsageError(`You are not a member of the namespace "${name}". Ask one of its admins for an invite.`)
+    if (wanted.role === undefined) throw wasIn(login, name) ? new NamespaceLost(name) : notMember(name)
     if (readOnly) return { ...connection, namespaceId: wanted.id, namespaceSlug: wanted.slug }
-    return await connectInNamespace(config, stored, connection, { id: wanted.id, slug: name }, newClient)
+    const stored = await requireLogin(config, server)
+    const connected = await connectInNamespace(config, stored, connection, { id: wanted.id, slug: name }, newClient)
+    await rememberMembership(config, server, name)
+    return connected
   } catch (error) {
+    if (hasStatus(error, 404) && wasIn(login, name)) throw new NamespaceLost(name)
     if (hasStatus(error, 404)) throw new UsageError(`There is no namespace "${name}" at ${server}.`)
     if (hasStatus(error, 403)) throw new UsageError(`This device may not use the namespace "${name}": ${error.message}`)
     throw error

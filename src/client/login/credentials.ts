@@ -25,8 +25,16 @@ export const Credentials = z.object({
     .object({
       token: z.string(),
       userId: z.string(),
+      /** The namespace in which it was active last, as far as this machine knows. */
       namespaceId: z.string(),
       namespaceSlug: z.string(),
+      /** The slugs of other namespaces of which the user has been a member. */
+      memberOf: z.array(z.string()).optional(),
+      /**
+       * The slug of the namespace that the user was removed from, where the login goes on in one of other people: nothing is uploaded there before
+       * the user has chosen it.
+       */
+      lost: z.string().optional(),
       /** When it was made, in milliseconds since 1970. */
       at: z.number(),
     })

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { NewApiClient, NewSession } from '../api/client.ts'
 import { type Credentials, ensureCredentials, serviceOf, takeAddress, writeCredentials } from './credentials.ts'
+import { activeIn } from './membership.ts'
 import type { NewPerson } from './new-person.ts'
 
 /** `keptAside`: where the credentials of the machine's earlier user are now, if it had one. */
@@ -20,8 +21,10 @@ export const storeLogin = async (
   { token, userId, namespaceId, namespaceSlug, slugRefused }: NewSession,
   newClient: NewApiClient,
 ): Promise<LoggedIn> => {
-  const { server, deviceId } = credentials
-  const login = { token, userId, namespaceId, namespaceSlug, at: Date.now() }
+  const { server, deviceId, login: before } = credentials
+  const known =
+    before?.userId === userId ? activeIn(before, { id: namespaceId, slug: namespaceSlug }).memberOf : undefined
+  const login = { token, userId, namespaceId, namespaceSlug, at: Date.now(), ...(known && { memberOf: known }) }
   await writeCredentials(config, { ...serviceOf(credentials), deviceId, login, others: [] })
   const keptAside = await takeAddress(config, credentials)
   const { user } = await newClient(server, token).session()

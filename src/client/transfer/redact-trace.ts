@@ -79,11 +79,11 @@ const searchOnce = async (
     const fields = Object.fromEntries(given.filter(([name, value]) => value !== before[name]))
     let expected: number | undefined = revision
     if (Object.keys(fields).length > 0)
-      expected = revisionAfterPatch(expected, await api.patchTrace(externalId, fields, expected))
+      expected = revisionAfterPatch(expected, await api.patchTrace(namespace, externalId, fields, expected))
     let count = 0
     for await (const batch of toBatches(changed())) {
       const texts = batch.map(({ json }) => json)
-      expected = revisionAfterBatch(expected, await api.upsertMessages(externalId, texts, expected))
+      expected = revisionAfterBatch(expected, await api.upsertMessages(namespace, externalId, texts, expected))
       count += batch.length
     }
     return { messages: count, fields: Object.keys(fields).length }

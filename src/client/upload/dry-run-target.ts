@@ -6,17 +6,11 @@ import { listMessages } from './stored-messages.ts'
 import { changeOf, compareBatch } from './changes.ts'
 import type { EncodedMessage } from './encode.ts'
 import { noteVisibility, type Target, type Upload } from './upload.ts'
-import { fallbackId, findOwnTrace, patchOf, shownBy } from './upsert-trace.ts'
+import { findOwnTrace, patchOf, shownBy } from './upsert-trace.ts'
 
 /** The trace that the server has of a session, under the id that it would be sent to. */
-const findTrace = async ({ destination: { connection }, state }: Upload): Promise<TraceSummary | undefined> => {
-  if (state.status === 'stored') return findOwnTrace(connection, state.externalId)
-  for (const externalId of [state.sessionId, fallbackId(state.sessionId, connection)]) {
-    const found = await findOwnTrace(connection, externalId)
-    if (found) return found
-  }
-  return undefined
-}
+const findTrace = ({ destination: { connection }, state }: Upload): Promise<TraceSummary | undefined> =>
+  findOwnTrace(connection, state.status === 'stored' ? state.externalId : state.sessionId)
 
 /** Throws RequestFailed with `movedTo` if the trace was moved. */
 const requireNotMoved = async ({ destination: { connection }, state: { externalId } }: Upload): Promise<void> => {

@@ -1,4 +1,7 @@
+import { NoNamespace } from '../api/client.ts'
 import { RequestFailed } from '../api/errors.ts'
+import type { Connection } from '../login/connect.ts'
+import { isMemberOf, noLongerIn } from '../login/membership.ts'
 import type { Destination } from './destination.ts'
 
 /** The service lacks a trace, or messages, that it had acknowledged, and it was not the user who deleted them. */
@@ -29,9 +32,22 @@ export class NotesForgotten extends Error {
   }
 }
 
+/** The session is active in another namespace than at the beginning: its user was removed from that, or has switched to another one. */
+export class OtherNamespace extends Error {
+  override readonly name = 'OtherNamespace'
+}
+
+const requireSameNamespace = async ({ api, activeId, namespaceSlug }: Connection, now: string): Promise<void> => {
+  if (now === activeId) return
+  const why = (await isMemberOf(api, namespaceSlug))
+    ? `you have switched from @${namespaceSlug} to another namespace`
+    : noLongerIn(namespaceSlug)
+  throw new OtherNamespace(why)
+}
+
 /**
  * Called if something that was stored is missing, and before a watch sends anything. Throws LogReplaced if the service has
- * another log, or one without the last write that it has acknowledged, as after a restored backup; and RequestFailed, also when the
+ * another log, or one without the last write that it has acknowledged, as after a restored backup; OtherNamespace; and RequestFailed, also when the
  * service does not know yet which log it has.
  */
 export const requireSameLog = async ({
@@ -39,8 +55,11 @@ export const requireSameLog = async ({
   states,
 }: Pick<Destination, 'connection' | 'states'>): Promise<void> => {
   const [known, lastWrite] = [states.logId(), states.lastWrite()]
-  const { logId, holds } = await connection.api.session(lastWrite)
+  const { session, logId, holds } = await connection.api.session(lastWrite).catch((error: unknown) => {
+    throw error instanceof NoNamespace ? new OtherNamespace(noLongerIn(connection.namespaceSlug)) : error
+  })
   if (holds === false) throw new LogReplaced()
+  await requireSameNamespace(connection, session.namespaceId)
   if (known === undefined || known === logId) return
   if (logId === undefined) throw new RequestFailed('the service does not say yet which log it has', { status: 503 })
   throw new LogReplaced()

@@ -14,8 +14,8 @@ import {
 } from './expected-revision.ts'
 import { SessionLost, throwLost } from './same-log.ts'
 import { changeOf, compareBatch } from './changes.ts'
-import { notice, reportOmission, type Target, type Upload } from './upload.ts'
-import { createTrace, fallbackId, type Upserted, updateTrace } from './upsert-trace.ts'
+import { reportOmission, type Target, type Upload } from './upload.ts'
+import { createTrace, type Upserted, updateTrace } from './upsert-trace.ts'
 
 /** Updates the fields of a trace; undefined if the namespace has none of this id. */
 const updateFields = async (upload: Upload, changedFields: ReadonlyMap<string, string>) => {
@@ -32,41 +32,26 @@ const updateFields = async (upload: Upload, changedFields: ReadonlyMap<string, s
 }
 
 /**
- * Creates the trace of a session under an id, or updates it if there is one: then it was sent from another machine, or before what was recorded
- * here. Undefined when another user has taken the id.
+ * Creates the trace of a session that was never sent, or updates it if there is one: then it was sent from another machine, or before what was
+ * recorded here. Undefined if it is gone meanwhile.
  */
-const enterTraceAs = async (
+const enterTrace = async (
   upload: Upload,
-  externalId: string,
   changedFields: ReadonlyMap<string, string>,
 ): Promise<Upserted | undefined> => {
   const { connection, states } = upload.destination
+  const externalId = upload.state.sessionId
   upload.state = { ...upload.state, externalId, revision: undefined }
   return expecting(upload, async () => {
     if (upload.state.revision !== undefined || (await catchUp(upload))) return updateFields(upload, changedFields)
     const created = await createTrace(connection, externalId, changeOf(upload, changedFields))
-    if (created?.upserted !== 'created') return created?.upserted
+    if (created.upserted !== 'created') return created.upserted
     // The notes are about an earlier trace.
     states.forget(upload.state)
     upload.state = { ...upload.state, revision: created.revision }
     noteStored(upload)
     return 'created'
   })
-}
-
-/** Creates or updates the trace of a session that was never sent, and notes its id. */
-const enterTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<Upserted> => {
-  const { sessionId } = upload.state
-  const { connection } = upload.destination
-  const fallback = fallbackId(sessionId, connection)
-  for (const externalId of [sessionId, fallback]) {
-    const upserted = await enterTraceAs(upload, externalId, changedFields)
-    if (!upserted) continue
-    if (upserted !== 'deleted' && externalId !== sessionId)
-      notice(upload, `another user has the id ${sessionId}: stored as ${externalId}`)
-    return upserted
-  }
-  throw new RequestFailed(`another user has the ids ${sessionId} and ${fallback}`, { status: 409 })
 }
 
 /** Updates the stored trace, or creates it. False when a stored trace was deleted since. */
@@ -120,10 +105,10 @@ const acknowledge = (upload: Upload, batch: readonly EncodedMessage[], result: U
  * which is left out.
  */
 const sendBatch = async (upload: Upload, batch: readonly EncodedMessage[]): Promise<void> => {
-  const { api } = upload.destination.connection
+  const { api, namespaceSlug } = upload.destination.connection
   const texts = batch.map(({ json }) => json)
   const { externalId, revision } = upload.state
-  const result = await api.upsertMessages(externalId, texts, revision).catch((error: unknown) => {
+  const result = await api.upsertMessages(namespaceSlug, externalId, texts, revision).catch((error: unknown) => {
     // It may have arrived.
     if (isTemporaryFailure(error))
       setRevision(

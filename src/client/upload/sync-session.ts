@@ -32,7 +32,10 @@ const updateVisibility = async (
   if (!trace) return throwLost(destination)
   if (trace.visibility === visibility) return 'unchanged'
   if (!dryRun) {
-    const to = revisionAfterPatch(from, await connection.api.patchTrace(externalId, { visibility }))
+    const to = revisionAfterPatch(
+      from,
+      await connection.api.patchTrace(connection.namespaceSlug, externalId, { visibility }),
+    )
     states.note(sent, [], { from, to })
   }
   if (trace.title !== undefined) session.about = { ...session.about, title: trace.title }

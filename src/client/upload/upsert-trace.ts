@@ -2,6 +2,7 @@ import type { Visibility } from '../../contract/trace.ts'
 import type { TraceSummary } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
+import { NamespaceLost } from '../login/membership.ts'
 import { isUnredacted, showsSecretOf } from './within.ts'
 
 /** All values, without the schema of the contract, which help would have to load. */
@@ -80,20 +81,18 @@ export const updateTrace = async (
   const isChanged = Object.keys(patch).length > 0
   const shown = shownBy(patch, found)
   if (shown.length > 0) await change.takesOut?.(shown)
-  const written = isChanged ? await connection.api.patchTrace(externalId, patch, change.ifRevision) : undefined
+  const { api, namespaceSlug } = connection
+  const written = isChanged ? await api.patchTrace(namespaceSlug, externalId, patch, change.ifRevision) : undefined
   change.onVisibility?.({ before: found.visibility, after: change.visibility ?? found.visibility })
   return { upserted: isChanged ? 'updated' : 'unchanged', revision: written?.revision }
 }
 
-/** The trace's id for a session whose own id another user has taken. */
-export const fallbackId = (sessionId: string, { namespaceSlug }: Connection): string => `${sessionId}@${namespaceSlug}`
-
 /**
- * Creates a trace that the namespace does not have. Undefined when another user has taken the id: the service answers 404 then, as for all that one
- * may not read. Throws RequestFailed, with the code `changed` if another client has created and filled it meanwhile, and with `movedTo` if it was moved.
+ * Creates a trace that the namespace does not have. Throws NamespaceLost if the user is not a member of it any more: the trace is never created in
+ * another one; and RequestFailed, with the code `changed` if another client has created and filled it meanwhile, and with `movedTo` if it was moved.
  */
 export const createTrace = async (
-  connection: Connection,
+  { api, namespaceSlug }: Connection,
   externalId: string,
   {
     fields,
@@ -102,17 +101,17 @@ export const createTrace = async (
     unlessDeleted = false,
     onVisibility,
   }: TraceChange,
-): Promise<Result<'created' | 'deleted'> | undefined> => {
+): Promise<Result<'created' | 'deleted'>> => {
   try {
     const body = { ...fields, visibility }
-    const { trace, revision } = await connection.api.putTrace(externalId, body, { unlessDeleted, ifRevision: 0 })
+    const { trace, revision } = await api.putTrace(namespaceSlug, externalId, body, { unlessDeleted, ifRevision: 0 })
     // It had the same fields already.
     if (trace.messageCount)
       throw new RequestFailed('another client has created the trace', { status: 409, code: 'changed' })
     onVisibility?.({ after: visibility })
     return { upserted: 'created', revision }
   } catch (error) {
-    if (hasStatus(error, 404)) return undefined
+    if (hasStatus(error, 404)) throw new NamespaceLost(namespaceSlug)
     if (hasStatus(error, 410) && error.movedTo === undefined) return { upserted: 'deleted' }
     throw error
   }

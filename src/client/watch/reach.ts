@@ -1,10 +1,11 @@
+import type { TellLoss } from '../login/membership.ts'
 import type { Reporter } from '../report/events.ts'
 import type { StateFailed } from '../state/state-file.ts'
 
 /** Whether the service answers, when that has changed, and whether it is still the same one. */
 export type ReachEvent = {
   readonly type: 'connection'
-  readonly state: 'out of reach' | 'back' | 'replaced'
+  readonly state: 'out of reach' | 'back' | 'replaced' | 'removed'
   readonly message: string
 }
 
@@ -23,6 +24,8 @@ export type Reach = {
   readonly noteAnswer: () => void
   /** The service has another log than before. */
   readonly noteReplaced: () => void
+  /** The user was removed from the namespace of the login. The next command says it as well, because the log is maybe read by nobody. */
+  readonly noteRemoved: TellLoss
 }
 
 /** Reports once that the service is out of reach, once that it is back, and each time that it is another one. */
@@ -44,7 +47,11 @@ export const newReach = (server: string, report: (event: ReachEvent) => void): R
   const noteReplaced = () => {
     report(replacedEvent(server))
   }
-  return { noteWait, noteAnswer, noteReplaced }
+  const noteRemoved = (message: string) => {
+    report({ type: 'connection', state: 'removed', message })
+    return false
+  }
+  return { noteWait, noteAnswer, noteReplaced, noteRemoved }
 }
 
 /** Reports whether the record of uploads can be written, when that changes. */

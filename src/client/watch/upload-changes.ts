@@ -2,7 +2,7 @@ import { exitCodes, UsageError } from '../../cli/exit.ts'
 import type { Reporter, SyncEvent } from '../report/events.ts'
 import { isTemporaryFailure } from '../api/errors.ts'
 import type { Destination } from '../upload/destination.ts'
-import { LogReplaced, NotesForgotten, requireSameLog } from '../upload/same-log.ts'
+import { LogReplaced, NotesForgotten, OtherNamespace, requireSameLog } from '../upload/same-log.ts'
 import type { Run } from '../upload/run.ts'
 import { syncSessions } from '../upload/sync-sessions.ts'
 import type { Notes } from './reach.ts'
@@ -79,14 +79,14 @@ const newOwed = () => {
 
 type Place = Pick<Destination, 'connection' | 'states'>
 
-/** Whether the service answers. Throws LogReplaced and NotesForgotten; other refusals are reported for each session. */
+/** Whether the service answers. Throws LogReplaced, OtherNamespace and NotesForgotten; other refusals are reported for each session. */
 const isInReach = async (place: Place): Promise<boolean> => {
   if (!place.states.isKept()) throw new NotesForgotten()
   try {
     await requireSameLog(place)
     return true
   } catch (error) {
-    if (error instanceof LogReplaced) throw error
+    if (error instanceof LogReplaced || error instanceof OtherNamespace) throw error
     return !isTemporaryFailure(error)
   }
 }
@@ -96,7 +96,7 @@ const isInReach = async (place: Place): Promise<boolean> => {
  * reported and tried again. Whatever cannot be erased is tried again too. If the service cannot be reached, nothing is reported here. If nothing can be stored, as on a full disk, this
  * is reported once, and all sessions wait. Throws UsageError when the login has ended, and StateFailed if not even the stored state can be
  * read. Throws LogReplaced if the service has another log or was restored from a backup: `place` is asked before anything is sent, because a
- * write would hide it. Throws NotesForgotten if another process has noticed that first. Then a new run compares or uploads everything again.
+ * write would hide it; or OtherNamespace. Throws NotesForgotten if another process has noticed that first. Then a new run compares or uploads everything again.
  */
 export const newUploadChanges = (run: Run, place: Place, signal: AbortSignal, notes: Notes): WatchOptions['upload'] => {
   const report = withoutRepetition(run.report)

@@ -66,7 +66,8 @@ With --json, stdout holds one JSON document per line:
   {"type":"start","server","namespace","files","bytes"}
   {"type":"connection","state","message"}
       state: out of reach, busy, silent, back; replaced: the service was restored from a backup,
-      or is another one, and gets again what it lacks
+      or is another one, and gets again what it lacks; removed (with --watch): you are no longer in
+      the namespace of the login
   {"type":"problem","kind","file","line"?,"bytes"?,"externalId"?,"title"?,"message"}
       bytes: how many bytes of the line are left out
       kind: line_skipped, none_understood, message_left_out, kinds_left_out, session_failed, unreadable,
@@ -74,7 +75,7 @@ With --json, stdout holds one JSON document per line:
   {"type":"left_out","folders","files","message"}
       linked folders and session files, which are not searched unless they are named
   {"type":"notice","file","externalId"?,"title"?,"message"}
-      for example: stored under another id, deleted on the service
+      for example: deleted on the service
   {"type":"redaction","file","externalId"?,"where","rule","hash"}
       a secret that was removed from a message, or from a field of the trace
   {"type":"session","file","externalId"?,"status","messages","new","updated","title"?,

@@ -4,7 +4,7 @@ import { hasStatus, RequestFailed } from '../../client/api/errors.ts'
 import { pagesOf } from '../../client/api/pages.ts'
 import { newRequests, type Requests } from '../../client/api/requests.ts'
 import type { Connection } from '../../client/login/connect.ts'
-import { type Access, noticedTiming } from '../support/access.ts'
+import { type Access, noteLoss, noticedTiming } from '../support/access.ts'
 
 type Names = ReadonlyMap<string, string>
 
@@ -58,7 +58,7 @@ const keepLogin = (access: Access) => {
   return {
     /** @throws UsageError, RequestFailed; the next call tries again then */
     login: (): Promise<Login> => {
-      opened ??= access.connect().then(openAs)
+      opened ??= access.connect({ tellLoss: noteLoss }).then(openAs)
       opened.catch(forget)
       return opened
     },

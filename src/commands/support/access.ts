@@ -6,8 +6,9 @@ import { hasStatus } from '../../client/api/errors.ts'
 import { newNamespacesClient } from '../../client/api/namespaces.ts'
 import { type RetryTiming, realTiming, withNotice, withPatience } from '../../client/api/retry.ts'
 import { configDir, serverAddress } from '../../client/config.ts'
-import { type Connection, connect } from '../../client/login/connect.ts'
+import { type Connection, connect, explainEndedSession } from '../../client/login/connect.ts'
 import { readCredentials } from '../../client/login/credentials.ts'
+import { isMemberOf, NamespaceLost, type TellLoss, wasIn } from '../../client/login/membership.ts'
 
 /** The options that client commands share; `namespace` only where a command takes it. */
 export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }
@@ -30,9 +31,25 @@ export type Access = {
    * Connects as the login, to its namespace or to that of --namespace. Writing to that one, or subscribing to it, takes a session
    * in it, with `readOnly: false`. @throws UsageError without a login or access, RequestFailed
    */
-  readonly connect: (how?: { readonly readOnly?: boolean; readonly timing?: RetryTiming }) => Promise<Connection>
+  readonly connect: (how?: {
+    readonly readOnly?: boolean
+    readonly timing?: RetryTiming
+    readonly tellLoss?: TellLoss
+  }) => Promise<Connection>
   /** A client of the API with a token, or without a session. */
   readonly api: (token?: string) => ApiClient
+}
+
+/** Says on stderr that the user was removed from the namespace of the login. */
+export const sayLoss: TellLoss = (message) => {
+  say(message)
+  return true
+}
+
+/** The same for a process whose output is maybe read by nobody: the next command says it again. */
+export const noteLoss: TellLoss = (message) => {
+  say(message)
+  return false
 }
 
 /** The server of the options, else of the environment. @throws UsageError */
@@ -43,8 +60,10 @@ export const openAccess = ({ server: url, namespace }: ClientOptions): Access =>
     server,
     namespace,
     token: async () => (await readCredentials(config, server))?.login?.token,
-    connect: ({ readOnly = true, timing = noticedTiming } = {}) =>
-      connect({ config, server, slug: namespace, readOnly }, (address, token) => newApiClient(address, token, timing)),
+    connect: ({ readOnly = true, timing = noticedTiming, tellLoss = sayLoss } = {}) =>
+      connect({ config, server, slug: namespace, readOnly, tellLoss }, (address, token) =>
+        newApiClient(address, token, timing),
+      ),
     api: (token) => newApiClient(server, token, noticedTiming),
   }
 }
@@ -67,9 +86,32 @@ export type NamespaceAccess = {
   readonly client: ReturnType<typeof newNamespacesClient>
 }
 
+/**
+ * Connects as the login, in its own namespace, for requests that name another one themselves. @throws UsageError without a login, and if the user
+ * is no longer in the namespace of --namespace; RequestFailed
+ */
+export const connectLogin = async (access: Access): Promise<Connection> => {
+  const { config, server, namespace } = access
+  await requireNotLost(access)
+  const tellLoss = namespace === undefined ? sayLoss : undefined
+  return connect({ config, server, readOnly: true, tellLoss }, (url, token) => newApiClient(url, token, noticedTiming))
+}
+
+/**
+ * Refuses a namespace of --namespace of which the user has been a member, and is no longer: what is public there is not all that the user means.
+ * @throws NamespaceLost, RequestFailed
+ */
+export const requireNotLost = async ({ config, server, namespace, api }: Access): Promise<void> => {
+  const slug = namespace?.trim().toLowerCase()
+  const login = slug === undefined ? undefined : (await readCredentials(config, server))?.login
+  if (slug === undefined || !login || !wasIn(login, slug)) return
+  if (!(await explainEndedSession(server, isMemberOf(api(login.token), slug)))) throw new NamespaceLost(slug)
+}
+
 /** The namespace of --namespace, else that of the login. @throws UsageError without a login, RequestFailed */
-export const openNamespace = async ({ server, namespace }: Access): Promise<NamespaceAccess> => {
-  const { token, namespaceSlug } = await openAccess({ server }).connect()
+export const openNamespace = async (access: Access): Promise<NamespaceAccess> => {
+  const { server, namespace } = access
+  const { token, namespaceSlug } = await connectLogin(access)
   const slug = namespace?.trim().toLowerCase() ?? namespaceSlug
   return { server, slug, client: newNamespacesClient(server, token, noticedTiming) }
 }

@@ -153,7 +153,7 @@ test('for another namespace a second token is created once and stored, and the l
   assert.equal(await world.writesOf({ slug: ' Team ' }), ['POST /v1/session'])
   assert.equal(await world.writesOf({ slug: 'team' }), [])
   const stored = await credentials(world)
-  assert.equal(stored?.login, login)
+  assert.equal(stored?.login, { ...login!, memberOf: ['team'] })
   assert.equal(
     stored?.others.map(({ namespaceId }) => namespaceId),
     [team.id],

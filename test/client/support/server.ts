@@ -25,10 +25,17 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** The path and the query, and beside them the revision that a write expects. */
-const addressOf = (url: string): Pick<Asked, 'path' | 'ifRevision'> => {
-  const [, before, revision, after = ''] = /^(.*)[?&]ifRevision=(\d+)(.*)$/.exec(url) ?? [undefined, url]
-  return { path: `${before}${after}`, ifRevision: revision === undefined ? undefined : Number(revision) }
+/** The path and the query, and beside them the namespace and the revision that a write names. */
+const addressOf = (method: string, url: string): Pick<Asked, 'path' | 'ifRevision' | 'namespace'> => {
+  const { pathname, searchParams: query } = new URL(url, 'http://service')
+  if (method === 'GET' || pathname.endsWith('/erase')) return { path: url }
+  const [namespace, revision] = [query.get('namespace'), query.get('ifRevision')]
+  for (const name of ['namespace', 'ifRevision']) query.delete(name)
+  return {
+    path: query.size === 0 ? pathname : `${pathname}?${query}`,
+    ...(namespace === null ? {} : { namespace }),
+    ...(revision === null ? {} : { ifRevision: Number(revision) }),
+  }
 }
 
 const reply = (response: ServerResponse, { status, headers, body }: Answer): void => {
@@ -47,7 +54,8 @@ export const startServer = async (): Promise<TestServer> => {
   const requests: Asked[] = []
   const http = createServer(async (request, response) => {
     const token = request.headers.authorization?.replace(/^Bearer /, '')
-    const asked: Asked = { method: request.method!, ...addressOf(request.url!), token, text: await bodyOf(request) }
+    const [method, url] = [request.method!, request.url!]
+    const asked: Asked = { method, ...addressOf(method, url), token, text: await bodyOf(request) }
     requests.push(asked)
     const fault = await server.fault(asked)
     if (fault === 'cut before') return void request.socket.destroy()

@@ -51,18 +51,27 @@ const setFields = (trace: StoredTrace, fields: Record<string, string>, expected:
   return detail(trace)
 }
 
+type Expected = {
+  readonly expected: number | undefined
+  readonly namespace: string | undefined
+  readonly unlessDeleted: boolean
+}
+
 const put = (
   world: World,
   externalId: string,
   fields: Record<string, string>,
   session: TestSession,
-  { expected, unlessDeleted }: { readonly expected: number | undefined; readonly unlessDeleted: boolean },
+  { expected, namespace, unlessDeleted }: Expected,
 ): Answer => {
-  const hit = resolve(world, externalId, session)
+  const { userId } = session
+  const named = world.namespaces.find(({ slug }) => slug === namespace)
+  if (namespace !== undefined && !named?.roles.has(userId)) return refusal(404)
+  const namespaceId = named?.id ?? session.namespaceId
+  const hit = resolve(world, externalId, session, namespace)
   const no = hit && refused(world, hit, session)
   if (no) return no
   if (unlessDeleted && world.deleted.has(externalId)) return refusal(410)
-  const { namespaceId, userId } = session
   if (hit?.namespaceId === namespaceId) return setFields(hit, { visibility: 'private', ...fields }, expected)
   const all = { visibility: 'private', ...fields }
   const made = { namespaceId, externalId, createdBy: userId, fields: all, messages: new Map(), changedAt: new Map() }
@@ -115,15 +124,19 @@ const list = ({ messages, changedAt, revision = 0 }: StoredTrace, query: URLSear
 }
 
 /** Answers a request on `/v1/traces/{externalId}` or below: GET, PUT and PATCH of the trace, its messages, the batch, and its past. */
-export const onTrace = (world: World, { method, path, ifRevision, text }: Asked, session: TestSession): Answer => {
+export const onTrace = (
+  world: World,
+  { method, path, namespace, ifRevision, text }: Asked,
+  session: TestSession,
+): Answer => {
   const { pathname, searchParams: query } = new URL(path, 'http://service')
   const [, , , key = '', ...below] = pathname.split('/')
   const [externalId, rest] = [decodeURIComponent(key), below.join('/')]
   if (method === 'PUT') {
     const unlessDeleted = query.get('unlessDeleted') === 'true'
-    return put(world, externalId, JSON.parse(text), session, { expected: ifRevision, unlessDeleted })
+    return put(world, externalId, JSON.parse(text), session, { expected: ifRevision, namespace, unlessDeleted })
   }
-  const trace = resolve(world, externalId, session, query.get('namespace'))
+  const trace = resolve(world, externalId, session, namespace ?? query.get('namespace'))
   if (!trace) return refusal(404)
   const readable = trace.fields['visibility'] === 'public' || roleIn(world, trace.namespaceId, session.userId)
   if (method === 'GET' && !readable) return refusal(404)

@@ -3,6 +3,8 @@ export type Asked = {
   readonly path: string
   /** The revision that a write expects. */
   readonly ifRevision?: number | undefined
+  /** The slug of the namespace that a write names. */
+  readonly namespace?: string | undefined
   readonly token?: string | undefined
   readonly text: string
 }

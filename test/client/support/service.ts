@@ -58,6 +58,13 @@ const namespaceBySlug = ({ namespaces }: World, wanted: string, { userId }: Test
   return found ? ok({ namespace: { id: found.id, slug: found.slug, role: found.roles.get(userId) } }) : refusal(404)
 }
 
+/** Readings: the default namespace. A session whose user is no longer a member of its namespace is active in another one. */
+const presentSession = ({ namespaces }: World, session: TestSession): TestSession => {
+  const own = namespaces.filter(({ roles }) => roles.has(session.userId))
+  const active = own.find(({ id }) => id === session.namespaceId) ?? own[0]
+  return active ? { ...session, namespaceId: active.id } : session
+}
+
 /** Names the write in its answer. */
 const withPosition = ({ positions }: World, { method }: Asked, given: Answer): Answer => {
   if (method === 'GET' || given.status !== 200) return given
@@ -70,8 +77,9 @@ const answer = (world: World, asked: Asked): Answer => {
   const [, , collection, key = ''] = asked.path.split(/[/?]/)
   if (asked.method === 'POST' && collection === 'session') return newSession(world, JSON.parse(asked.text))
   if (collection === 'service') return ok({ log: world.log })
-  const session = world.sessions.get(asked.token ?? '')
-  if (!session) return refusal(401)
+  const started = world.sessions.get(asked.token ?? '')
+  if (!started) return refusal(401)
+  const session = presentSession(world, started)
   if (collection === 'session') return currentSession(world, asked, session)
   if (collection === 'namespaces' && key === '') return namespacesOf(world, session)
   if (collection === 'namespaces') return namespaceBySlug(world, key, session)

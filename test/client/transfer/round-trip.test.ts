@@ -35,8 +35,9 @@ const serverOf = (app: App) => `http://127.0.0.1:${ports.get(app)}`
 
 const connected = async (app: App): Promise<Connection> => {
   const { data } = await app.call('POST', '/v1/session', { body: { deviceId: randomUUID() } })
-  const { token, namespaceId, namespaceSlug } = (data as { session: NewSession }).session
-  return { api: newApiClient(serverOf(app), token), token, namespaceId: namespaceId!, namespaceSlug: namespaceSlug! }
+  const { token, namespaceId: id, namespaceSlug } = (data as { session: NewSession }).session
+  const api = newApiClient(serverOf(app), token)
+  return { api, token, namespaceId: id!, namespaceSlug: namespaceSlug!, activeId: id! }
 }
 const [here, there] = [await connected(first), await connected(second)]
 

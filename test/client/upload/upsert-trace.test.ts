@@ -21,44 +21,25 @@ const occupy = ({ server }: ClientWorld, externalId: string, slug: string, visib
 }
 
 for (const visibility of ['private', 'public'])
-  test(`a session whose id is taken by another user’s ${visibility} trace is stored under another id, which is reported once`, async ({
+  test(`a session of whose id another user has a ${visibility} trace is stored in the own namespace all the same`, async ({
     world,
   }) => {
     occupy(world, 's-1', 'strangers', visibility)
     const path = write(world)
-    const { events, summary } = await world.sync()
-    const notice = events.find(({ type }) => type === 'notice')
-    assert.ok(notice?.type === 'notice' && notice.externalId === 's-1@user-1')
-    assert.match(notice.message, /another user has the id s-1/)
+    const { summary } = await world.sync()
     assert.equal([summary.new, summary.exitCode], [1, 0])
-
     grow(path, 'u-2')
-    assert.equal(await world.writesOf(), ['POST /v1/traces/s-1%40user-1/messages/batch'])
+    assert.equal(await world.writesOf(), ['POST /v1/traces/s-1/messages/batch'])
     assert.equal(
       world.server.traces.map(({ externalId, messages }) => [externalId, messages.size]),
       [
         ['s-1', 0],
-        ['s-1@user-1', 2],
+        ['s-1', 2],
       ],
     )
+    assert.is((await world.sync({ force: true })).summary.exitCode, 0)
+    assert.is(world.server.traces.length, 2)
   })
-
-test('the other id is found again by a client without state', async ({ world }) => {
-  occupy(world, 's-1', 'strangers')
-  write(world)
-  await world.sync()
-  await world.sync({ force: true })
-  assert.is(world.server.traces.length, 2)
-})
-
-test('when the other id is taken too, the session fails', async ({ world }) => {
-  occupy(world, 's-1', 'strangers')
-  occupy(world, 's-1@user-1', 'more-strangers')
-  write(world)
-  const { summary, events } = await world.sync()
-  assert.equal([summary.failed, summary.exitCode], [1, 1])
-  assert.match(JSON.stringify(events), /another user has the ids s-1 and s-1@user-1/)
-})
 
 test('the session fails with a message if its trace was created by another member', async ({ world }) => {
   const { id } = world.server.addNamespace('team', { [world.user.userId]: 'member', other: 'member' })
@@ -68,6 +49,34 @@ test('the session fails with a message if its trace was created by another membe
   const { summary, events } = await world.sync({ slug: 'team' })
   assert.equal([summary.failed, summary.exitCode], [1, 1])
   assert.match(JSON.stringify(events), /another user uploaded this session to the namespace team/)
+})
+
+test('a user who is removed during a run sends nothing to another namespace', async ({ world }) => {
+  const team = world.server.addNamespace('team', { [world.user.userId]: 'member', admin: 'admin' })
+  const path = write(world)
+  const { server } = world
+  server.fault = ({ method }) => {
+    if (method === 'PUT') server.namespaces.find(({ id }) => id === team.id)!.roles.delete(world.user.userId)
+    return undefined
+  }
+  const first = await world.sync({ slug: 'team' })
+  assert.equal([first.summary.failed, first.summary.exitCode, server.traces], [1, 1, []])
+  assert.match(JSON.stringify(first.events), /you are no longer in @team/)
+
+  server.fault = () => undefined
+  server.namespaces.find(({ id }) => id === team.id)!.roles.set(world.user.userId, 'member')
+  await world.sync({ slug: 'team' })
+  await world.sync()
+  grow(path, 'u-2')
+  server.fault = ({ path: asked }) => {
+    if (asked.endsWith('/batch')) server.namespaces.find(({ id }) => id === team.id)!.roles.delete(world.user.userId)
+    return undefined
+  }
+  assert.is((await world.sync({ slug: 'team' })).summary.failed, 1)
+  assert.equal(
+    server.traces.map(({ messages }) => messages.size),
+    [1, 1],
+  )
 })
 
 test('a trace of the same id in another namespace of the user is left alone', async ({ world }) => {

@@ -412,4 +412,53 @@ test('a watch keeps its state if another process noticed first that the service 
   assert.is((await run(context, 'sync')).out, 'nothing was sent: 2 sessions unchanged\n')
 })
 
+/** A namespace `team` of which the user of the machine is a member, and how the user is removed. */
+const newTeam = ({ server }: CommandContext) => {
+  const [userId] = server.users.values()
+  const team = server.addNamespace('team', { [userId!]: 'member' })
+  const remove = () => void server.namespaces.find(({ id }) => id === team.id)!.roles.delete(userId!)
+  return { id: team.id, remove }
+}
+
+test('when the user is removed from a namespace, a watch sends nothing of the projects of its rule to another one', async (context) => {
+  const team = newTeam(context)
+  writeFileSync(
+    join(context.home, 'config', 'tracebook.json'),
+    '{"projects": [{"path": "/w/app", "namespace": "team"}]}',
+  )
+  const watching = await watch(context)
+  const inTeam = () => context.server.traces.filter(({ namespaceId }) => namespaceId === team.id).length
+  assert.is(inTeam(), 2)
+  team.remove()
+  writeSession(project(context), 'late.jsonl', [userLine('u-late', 'late', { sessionId: 'late' })])
+  await until(() => watching.of('problem').length > 0)
+  assert.match(JSON.stringify(watching.of('problem')), 'you are no longer in @team')
+  appendFileSync(fileOf(context), added('u-new'))
+  await until(() => watching.of('problem').length > 1)
+  assert.equal([context.server.traces.length, inTeam()], [2, 2])
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+})
+
+test('when the user is removed from the namespace of the login, a watch says so, and goes on in the one that is left', async (context) => {
+  const team = newTeam(context)
+  const { server } = context
+  for (const [token, active] of server.sessions) server.sessions.set(token, { ...active, namespaceId: team.id })
+  const watching = await watch(context)
+  assert.equal(
+    server.traces.map(({ namespaceId }) => namespaceId),
+    [team.id, team.id],
+  )
+  team.remove()
+  appendFileSync(fileOf(context), added('u-new'))
+  await until(() => server.traces.length === 4)
+  assert.equal(
+    watching.of('connection').map(({ state, message }) => [state, message]),
+    [['removed', 'you are no longer in @team: going on in @user-1']],
+  )
+  assert.equal((await watching.end('SIGTERM')).how, 0)
+  const { err } = await run(context, 'sync')
+  assert.match(err, 'you are no longer in @team: going on in @user-1')
+  assert.is((await run(context, 'sync')).err, '')
+})
+
 test.run()

@@ -171,7 +171,7 @@ for (const [way, signIn] of [
     test(`by ${way}: a slug that is ${reason} (${slug}) is said, and a generated one taken`, async () => {
       const { status, session } = await signIn(open, fresh(), { slug })
       assert.equal([status, session.slugRefused], [200, { slug, reason }])
-      assert.match(session.namespaceSlug, /^user-[0-9a-f]{8}$/)
+      assert.match(session.namespaceSlug!, /^user-[0-9a-f]{8}$/)
       assert.equal((await describe(session)).slugs, [session.namespaceSlug])
     })
 
@@ -302,7 +302,7 @@ for (const step of STEPS)
       await dieBefore(step, deviceId, inviteCode, { ...inStep(first), displayName: 'First' })
       const { session } = await byDevice(invited, deviceId, { ...inStep(then), displayName: 'Then', inviteCode })
       const isBegun = step !== 'the user'
-      if (isBegun) assert.match(session.namespaceSlug, slug)
+      if (isBegun) assert.match(session.namespaceSlug!, slug)
       if (isBegun) assert.equal(session.slugRefused, refused)
       assert.equal((await since(before)).filter((type) => type === 'NamespaceCreated').length, 1)
       assert.is((await describe(session)).name, isBegun ? 'First' : 'Then')
@@ -354,7 +354,7 @@ test('a new user of the code host has the name that the person has there, but no
     provider.account = { id: `account of ${login}`, login, ...(name === undefined ? {} : { name }) }
     const { session } = await byCodehost(open, `new device of ${login}`)
     assert.is((await describe(session)).name, shown)
-    assert.match(session.namespaceSlug, /^user-/)
+    assert.match(session.namespaceSlug!, /^user-/)
   }
 })
 

@@ -85,6 +85,19 @@ test('a slug that a new namespace cannot have is said while it is typed', async 
   await page.getByText('@acme-2 is free.').waitFor()
 })
 
+test('on a phone the tabs are above the bar, scroll away, and show the one of the page', async () => {
+  const page = await visit('/@acme/-/settings', { token: (await team()).ada.token, width: 390 })
+  const edges = (selector: string) =>
+    page.evaluate<[number, number]>(
+      `(({ bottom, right }) => [bottom, right])(document.querySelector('${selector}').getBoundingClientRect())`,
+    )
+  assert.ok((await edges('.tabs [aria-current]'))[1] <= (await edges('.tabs'))[1])
+  assert.ok((await edges('.bar nav [aria-current]'))[0] > 0)
+  await page.evaluate('scrollTo(0, 500)')
+  assert.ok((await edges('.bar nav [aria-current]'))[0] <= 0)
+  assert.ok((await edges('.bar input'))[0] > 0)
+})
+
 test('c leads to the form of a new invite, and a link is copied by its button', async () => {
   const page = await visit('/@acme/-/members', { token: (await team()).ada.token })
   await page.keyboard.press('c')

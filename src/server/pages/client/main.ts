@@ -10,6 +10,7 @@ import { newPalette } from './palette.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
 import { checkPicture } from './picture-field.ts'
+import { showCurrentTabs } from './tabs.ts'
 import { showLocalTimes } from './times.ts'
 
 /** The button that shows the list of keys, so that readers learn of them. */
@@ -25,6 +26,7 @@ const painted = (): Promise<unknown> | undefined =>
 
 const start = async () => {
   await painted()
+  showCurrentTabs()
   showLocalTimes(document)
   showLocalDays()
   startCopying()

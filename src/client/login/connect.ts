@@ -5,7 +5,8 @@ import { type ApiClient, type NewApiClient, NoNamespace } from '../api/client.ts
 import { hasStatus } from '../api/errors.ts'
 import { serverKey } from '../server-key.ts'
 import { type Credentials, serversWithLogin, readCredentials, writeCredentials } from './credentials.ts'
-import { followNamespace, NamespaceLost, noLongerIn, rememberMembership, type TellLoss, wasIn } from './membership.ts'
+import { followNamespace, rememberMembership, type TellLoss, wasIn } from './membership.ts'
+import { NamespaceLost, noLongerIn } from './namespace-lost.ts'
 
 /** `slug` is the namespace; default: that of the login. With `readOnly` no session is started in it. */
 type ConnectOptions = {

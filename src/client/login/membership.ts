@@ -1,20 +1,10 @@
-import { UsageError } from '../../cli/exit.ts'
 import type { ApiClient } from '../api/client.ts'
 import { hasStatus } from '../api/errors.ts'
 import { type Credentials, readCredentials, writeCredentials } from './credentials.ts'
+import { noLongerIn } from './namespace-lost.ts'
 
 type Login = NonNullable<Credentials['login']>
 type Named = { readonly id: string; readonly slug: string }
-
-/** Said where the user was removed from a namespace. */
-export const noLongerIn = (slug: string): string => `you are no longer in @${slug}`
-
-/** The user was a member of a namespace, and is no longer. */
-export class NamespaceLost extends UsageError {
-  constructor(slug: string) {
-    super(`${noLongerIn(slug)}. Ask one of its admins for an invite`)
-  }
-}
 
 /** Whether the user has been a member of a namespace, as this machine has seen. */
 export const wasIn = ({ namespaceSlug, memberOf = [] }: Login, slug: string): boolean =>

@@ -1,7 +1,8 @@
 import { NoNamespace } from '../api/client.ts'
 import { RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
-import { isMemberOf, noLongerIn } from '../login/membership.ts'
+import { isMemberOf } from '../login/membership.ts'
+import { noLongerIn } from '../login/namespace-lost.ts'
 import type { Destination } from './destination.ts'
 
 /** The service lacks a trace, or messages, that it had acknowledged, and it was not the user who deleted them. */

@@ -2,7 +2,7 @@ import type { Visibility } from '../../contract/trace.ts'
 import type { TraceSummary } from '../api/client.ts'
 import { hasStatus, RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'
-import { NamespaceLost } from '../login/membership.ts'
+import { NamespaceLost } from '../login/namespace-lost.ts'
 import { isUnredacted, showsSecretOf } from './within.ts'
 
 /** All values, without the schema of the contract, which help would have to load. */

@@ -8,7 +8,8 @@ import { type RetryTiming, realTiming, withNotice, withPatience } from '../../cl
 import { configDir, serverAddress } from '../../client/config.ts'
 import { type Connection, connect, explainEndedSession } from '../../client/login/connect.ts'
 import { readCredentials } from '../../client/login/credentials.ts'
-import { isMemberOf, NamespaceLost, type TellLoss, wasIn } from '../../client/login/membership.ts'
+import { isMemberOf, type TellLoss, wasIn } from '../../client/login/membership.ts'
+import { NamespaceLost } from '../../client/login/namespace-lost.ts'
 
 /** The options that client commands share; `namespace` only where a command takes it. */
 export type ClientOptions = { readonly server?: string; readonly namespace?: string; readonly json?: boolean }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import * as assert from 'uvu/assert'
-import type { NewSession } from '../../src/contract/sessions.ts'
+import type { BodyOf } from '../../src/contract/route.ts'
+import type { NewSession, sessions } from '../../src/contract/sessions.ts'
 import { tracePath } from '../../src/server/pages/links.ts'
 import { freshDatabase } from './database.ts'
 import { type Answer, type App, type Call, type OpenOptions, openApp } from './open-app.ts'
@@ -156,7 +157,7 @@ const personOf = (node: Pick<App, 'app' | 'call'>, session: NewSession): Person 
 export const signIn = async (
   node: Pick<App, 'app' | 'call'>,
   deviceId: string = randomUUID(),
-  more: { readonly deviceName?: string; readonly namespaceId?: string } = {},
+  more: Omit<BodyOf<(typeof sessions)['POST /v1/session']>, 'deviceId'> = {},
 ): Promise<Person> => {
   const { session } = await callerOf(node).send<{ session: NewSession }>('POST', '/v1/session', { deviceId, ...more })
   return personOf(node, session)

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** Who views a page, as its bar shows them: the name of the user, and the slugs of their namespaces in the order of joining. */
+/** Who views a page, as its bar shows them: the name of the user, and the slugs of their namespaces, those of persons first, in the order of joining. */
 export type Person = { readonly displayName: string | undefined; readonly slugs: readonly string[] }
 
 declare module 'fastify' {

@@ -24,7 +24,7 @@ export const newPeople = (isCurrent: () => boolean): People =>
 const personStatement = `
   select c.position, u.display_name, array(
     select n.slug from members m join namespaces n on n.id = m.namespace_id where m.user_id = $1
-    order by m.joined_at, n.id limit ${MOST_SLUGS}
+    order by n.type <> 'individual', m.joined_at, n.id limit ${MOST_SLUGS}
   ) as slugs
   from reached c left join users u on u.id = $1`
 

@@ -17,7 +17,7 @@ const links = (body: string) =>
   )
 const linksAt = async (url: string, token?: string) => links((await browserOf(node, token ?? ada.token).open(url)).body)
 
-test('has tabs for all namespaces of who is signed in, in the order of joining, and marks where the page is', async () => {
+test('has tabs for all namespaces of who is signed in, their own first, and marks where the page is', async () => {
   assert.equal(await linksAt('/'), [own, slug])
   assert.equal(await linksAt(`/@${slug}`), [own, `${slug} page`])
   assert.equal(await linksAt(`/@${slug}/-/members`), [own, `${slug} true`])
@@ -38,6 +38,15 @@ test('follows at once when somebody joins or leaves', async () => {
   assert.equal(await linksAt('/', guest.token), [guest.namespaceSlug, slug])
   await ada.send('DELETE', `/v1/namespaces/${slug}/members/${guest.userId}`)
   assert.equal(await linksAt('/', guest.token), [guest.namespaceSlug])
+})
+
+test('has the own namespace first, and its initials, also of somebody who came with an invite', async () => {
+  const { invite } = await ada.send<{ invite: { code: string } }>('POST', `/v1/namespaces/${slug}/invites`, {})
+  const guest = await signIn(node, 'guest', { inviteCode: invite.code, slug: 'zed' })
+  await guest.send('POST', '/v1/session/switch', { slug })
+  const { body } = await browserOf(node, guest.token).open('/')
+  assert.equal(links(body), ['zed', slug])
+  assert.match(body, '<bdi aria-hidden="true">ZE</bdi>')
 })
 
 test('has the initials of the person: of the name, as soon as there is one', async () => {

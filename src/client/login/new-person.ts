@@ -9,7 +9,12 @@ import type { SignInReview } from '../api/client.ts'
 export type NewPerson = { readonly displayName?: string; readonly slug?: string }
 
 /** What is proposed to a new user. */
-export type Proposal = { readonly name?: string | undefined; readonly slug?: string | undefined }
+export type Proposal = {
+  readonly name?: string | undefined
+  readonly slug?: string | undefined
+  /** Whether the service takes this name if the user gives none. */
+  readonly isTaken?: boolean
+}
 
 const MAX_SLUG = 64
 
@@ -41,14 +46,26 @@ export const proposalOfSystem = (): Proposal => {
 /** The proposal for an account at a code host. Of an account whose name is an e-mail address only the part before the `@`. */
 export const proposalOf = ({ login, name }: SignInReview['account']): Proposal => {
   const word = login.split('@')[0]!
-  return { name: name ?? (word || undefined), slug: slugLike(word) }
+  return { name: name ?? (word || undefined), slug: slugLike(word), isTaken: true }
 }
 
 const NONE = '-'
 
-/** Asks for a text. Enter takes the proposal; a hyphen means none. @throws UsageError if the input ends first */
-const ask = async (what: string, proposal: string | undefined, none: string): Promise<string | undefined> => {
-  const choices = proposal === undefined ? `Enter: ${none}` : `Enter: ${proposal}, ${NONE}: ${none}`
+const choicesOf = (proposal: string | undefined, none: string | undefined): string => {
+  if (proposal === undefined) return `Enter: ${none ?? 'none'}`
+  return none === undefined ? `Enter: ${proposal}` : `Enter: ${proposal}, ${NONE}: ${none}`
+}
+
+/**
+ * Asks for a text. Enter takes the proposal; a hyphen means none, which is shown where there is such a choice.
+ * @throws UsageError if the input ends first
+ */
+const ask = async (
+  what: string,
+  proposal: string | undefined,
+  none: string | undefined,
+): Promise<string | undefined> => {
+  const choices = choicesOf(proposal, none)
   const question = `${what} (${escapeControls(choices)}): `
   const answer = (await askLine(question, 'Not logged in: nothing was made.', new AbortController().signal)).trim()
   if (answer === NONE) return undefined
@@ -63,7 +80,8 @@ export const canAsk = (): boolean => {
 
 /** Asks a new user for the name and the slug that are not given. @throws UsageError if the input ends first */
 export const askForPerson = async (given: NewPerson, proposal: Proposal): Promise<NewPerson> => {
-  const displayName = given.displayName ?? (await ask('Your name, as others see it', proposal.name, 'none'))
+  const none = proposal.isTaken ? undefined : 'none'
+  const displayName = given.displayName ?? (await ask('Your name, as others see it', proposal.name, none))
   const slug = given.slug ?? (await ask('Your slug, as in the address /@slug', proposal.slug, 'a generated one'))
   return {
     ...(displayName === undefined ? {} : { displayName: truncateText(displayName, SHORT_TEXT) }),

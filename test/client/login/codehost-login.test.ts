@@ -122,7 +122,7 @@ test('a new user with an account is asked for names, with the account as a propo
   const { displayName, namespaceSlug } = await logIn()
   assert.equal([displayName, namespaceSlug], ['Grace Hopper', 'grace'])
   assert.is((await logIn()).namespaceSlug, 'grace')
-  assert.equal(asked, [{ name: 'Grace Hopper', slug: 'grace-h' }])
+  assert.equal(asked, [{ name: 'Grace Hopper', slug: 'grace-h', isTaken: true }])
   folder.remove()
   provider.account = { id: '1', login: 'ada' }
 })

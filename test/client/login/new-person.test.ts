@@ -17,9 +17,9 @@ for (const [name, slug] of [
   test(`the slug that is like "${name.slice(0, 30)}"`, () => assert.is(slugLike(name), slug))
 
 test('an e-mail address is no name, and the part before the @ is one', () => {
-  assert.equal(proposalOf({ login: 'ada.l@example.org' }), { name: 'ada.l', slug: 'ada-l' })
-  assert.equal(proposalOf({ login: 'ada', name: 'Ada' }), { name: 'Ada', slug: 'ada' })
-  assert.equal(proposalOf({ login: '' }), { name: undefined, slug: undefined })
+  assert.equal(proposalOf({ login: 'ada.l@example.org' }), { name: 'ada.l', slug: 'ada-l', isTaken: true })
+  assert.equal(proposalOf({ login: 'ada', name: 'Ada' }), { name: 'Ada', slug: 'ada', isTaken: true })
+  assert.equal(proposalOf({ login: '' }), { name: undefined, slug: undefined, isTaken: true })
 })
 
 test.run()

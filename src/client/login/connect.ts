@@ -67,12 +67,15 @@ export const explainEndedSession = async <T>(server: string, request: Promise<T>
   }
 }
 
+/** `isOwn`: whether the namespace is that of the user, and not one of a team or of another person. */
+type Opened = Connection & { readonly isOwn: boolean }
+
 const connectionOf = async (
   newClient: NewApiClient,
   server: string,
   token: string,
   lastWrite: string | undefined,
-): Promise<Connection & { readonly isOwn: boolean }> => {
+): Promise<Opened> => {
   const api = newClient(server, token)
   const { session, namespace, logId, holds } = await api.session(lastWrite)
   const { namespaceId, namespaceSlug } = session
@@ -83,7 +86,7 @@ const connectionOf = async (
     namespaceId,
     namespaceSlug,
     activeId: namespaceId,
-    isOwn: namespace?.type !== 'org',
+    isOwn: namespace?.type !== 'org' && namespace?.role !== 'member',
     logId,
     holds: holds === undefined ? holds : holds || lastWrite === '',
   }

@@ -75,6 +75,7 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['share none --yes',               any,      any,    any,    usage],
   ['unshare TRACE',                  usage,    usage,  failed, ok],
   ['unshare none',                   any,      any,    any,    usage],
+  ['move TRACE none',                usage,    usage,  failed, usage],
   ['rm TRACE',                       any,      any,    any,    usage], // nobody can be asked
   ['rm TRACE none --yes',            usage,    any,    any,    usage], // erases none of them
   ['rm TRACE --history',             any,      any,    any,    usage], // nobody can be asked

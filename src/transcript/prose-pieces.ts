@@ -7,14 +7,21 @@ const MOST_LINES = 400
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const INDENTED = /^[ \t]/
 
-type Fence = { readonly character: string; readonly length: number }
+export type Fence = { readonly character: string; readonly length: number }
+
+/** The fence that a line opens. What follows backticks must have none, or they are code inside a line. */
+export const fenceOf = (line: string): Fence | undefined => {
+  const run = FENCE.exec(line)?.[1]
+  if (run === undefined) return undefined
+  const isCode = run.startsWith('`') && line.includes('`', line.indexOf(run) + run.length)
+  return isCode ? undefined : { character: run[0]!, length: run.length }
+}
 
 /** The fence that is open after a line. */
-const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined => {
+export const fenceAfter = (line: string, open: Fence | undefined): Fence | undefined => {
+  if (!open) return fenceOf(line)
   const run = FENCE.exec(line)?.[1]
-  if (run === undefined) return open
-  if (!open) return { character: run[0]!, length: run.length }
-  const closes = run[0] === open.character && run.length >= open.length && line.trim() === run
+  const closes = run?.[0] === open.character && run.length >= open.length && line.trim() === run
   return closes ? undefined : open
 }
 

@@ -18,6 +18,20 @@ export function* slices(text: string, size = SLICE): Generator<string, void> {
   }
 }
 
+const MOST_WORD = 2_048
+
+/** The same, and not inside a word of up to 2,048 characters either, such as an address. */
+export function* wordSlices(text: string): Generator<string, void> {
+  for (let start = 0; start < text.length;) {
+    const most = cutAt(text, Math.min(start + SLICE, text.length))
+    let end = most
+    while (most < text.length && end > most - MOST_WORD && !/\s/.test(text[end - 1]!)) end -= 1
+    if (end === most - MOST_WORD) end = most
+    yield text.slice(start, end)
+    start = end
+  }
+}
+
 const MOST_COUNTED = 10_000
 
 /** The number of lines of a text; of more than `MOST_COUNTED`, one more than that. */

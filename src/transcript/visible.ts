@@ -1,3 +1,5 @@
+import { trimEndMatching } from '../base/texts.ts'
+
 /**
  * Characters that are invisible, control a terminal, end a line invisibly, or change the direction of writing: control characters except tab
  * and line feed, line separators, overrides and isolates of direction, the byte order mark, tags, noncharacters, lone surrogates.
@@ -18,6 +20,14 @@ const mark = (character: string): string => {
 
 /** Text with visible characters only: NUL as `␀`, lone surrogates as `�`, others as `⟨U+202E⟩`; lines end in `\n`. */
 export const visible = (text: string): string => text.replace(/\r\n?/g, '\n').replace(UNSEEN, mark)
+
+const SEEN = /[^\t\n\r\p{Zs}]/u
+
+/** Whether nothing of a text can be seen: unlike `trim`, this knows that some white space is shown as a mark. */
+export const isUnseen = (text: string): boolean => !SEEN.test(text)
+
+/** A text without the white space at its end that cannot be seen. */
+export const withoutEnd = (text: string): string => trimEndMatching(text, /[\t\n\r\p{Zs}]/u)
 
 /** The most characters of a line: more than any name that the service accepts now, but older logs may have longer names. */
 const MOST_LINE = 8 * 1024

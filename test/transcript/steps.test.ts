@@ -29,6 +29,10 @@ const longParts: Readonly<Record<string, () => string>> = {
   'empty lines': () => JSON.stringify(text(ofLength('\n'))),
   'blank lines': () => JSON.stringify(text(ofLength(' \n'))),
   'an open fence': () => JSON.stringify(text(`\`\`\`js\n${ofLength('let a = 1\n')}`)),
+  'a prompt of empty lines': () => JSON.stringify(text(ofLength('\r'))),
+  'a prompt of short paragraphs': () => JSON.stringify(text(ofLength(' a\n\nb\n\n'))),
+  'a prompt of fences': () => JSON.stringify(text(ofLength('```\na\n```\n'))),
+  'a prompt of addresses': () => JSON.stringify(text(ofLength('http://a,', MIB))),
   'quotes in a text': () => JSON.stringify(output(ofLength('"'))),
   'tables with short rows': () =>
     JSON.stringify(text(`${'a|'.repeat(2_000)}\n${'-|'.repeat(2_000)}\n${'a\n'.repeat(300)}`)),
@@ -102,7 +106,7 @@ const measured = (format: 'md' | 'html', message: string) => {
 
 for (const [name, part] of Object.entries(longParts))
   test(`${name}: no step takes long, and the total work is small for the size of the message`, () => {
-    const message = `{"role":"assistant","parts":[${part()}]}`
+    const message = `{"role":"${name.startsWith('a prompt') ? 'user' : 'assistant'}","parts":[${part()}]}`
     for (const format of ['md', 'html'] as const) {
       const { longest, all, length } = measured(format, message)
       const perMiB = all / Math.max(message.length / MIB, 0.1)

@@ -5,7 +5,7 @@ import { icon } from './icons.ts'
 import { openIf } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
-import { written } from './prose.ts'
+import { typed, written } from './prose.ts'
 import { type Context, type Shown as ShownCall, lateResult, shownCall, tool } from './tool.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
@@ -50,13 +50,14 @@ export function* callsOf(turn: Turn, folder: string | undefined): Generator<Html
 
 const isTool = (one: Shown) => 'is' in one || one.type === 'tool_result'
 
-function* part(one: Shown, calls: Calls, keepsLines: boolean, context: Context): Generator<Html, void> {
+function* part(one: Shown, calls: Calls, kind: Turn['kind'], context: Context): Generator<Html, void> {
   if ('is' in one) return yield* tool(one, calls.get(one)!, context)
   switch (one.type) {
     case 'text':
       if (one.text.trim() === '') return
       yield markup`<div class="prose" dir="auto">`
-      yield* written(one.text, keepsLines, context.how)
+      if (kind === 'prompt') yield* typed(one.text, context.how)
+      else yield* written(one.text, kind === 'context', context.how)
       return yield markup`</div>`
     case 'thinking':
       if (one.text.trim() === '') return
@@ -78,7 +79,7 @@ function* parts(turn: Turn, calls: Calls, context: Context): Generator<Html, voi
   for (const one of turn.shown) {
     if (isTool(one) !== isInTools) yield isInTools ? markup`</div>` : markup`<div class="tools">`
     isInTools = isTool(one)
-    yield* part(one, calls, turn.kind !== 'answer', context)
+    yield* part(one, calls, turn.kind, context)
   }
   if (isInTools) yield markup`</div>`
 }

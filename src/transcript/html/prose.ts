@@ -1,7 +1,9 @@
 import type { Words } from '../diff.ts'
 import type { CodeSpan, Highlight } from '../highlight.ts'
+import { trimEndMatching } from '../../base/texts.ts'
+import { readLiteral } from '../literal.ts'
 import { type Inline, type Prose, plainText, readProse } from '../prose.ts'
-import { slices } from '../slices.ts'
+import { wordSlices } from '../slices.ts'
 import { type Html, markup, none } from './markup.ts'
 
 const MOST_ADDRESS = 2_048
@@ -62,10 +64,30 @@ const addressed = ({ is, content, address: where, href }: Addressed, hasLinks: b
   return markup`<span class="link">${shown}</span>${address(is === 'image' ? '' : said, where)}`
 }
 
+const ADDRESS = /\bhttps?:\/\/[^\s<>"`、。，！？；：）】」』》]+/gi
+/** What ends a sentence, or a mark around an address, and is hardly a part of it. */
+const AFTER_ADDRESS = /[.,;:!?'*_~\]}]/
+const AFTER_BRACKETS = /[.,;:!?'*_~\]})]/
+
+/** Text in which the addresses of the web are links. */
+const withLinks = (text: string, hasLinks: boolean): Html => {
+  if (!hasLinks || !text.includes('://')) return markup`${text}`
+  const shown: Html[] = []
+  let done = 0
+  for (const { 0: match, index } of text.matchAll(ADDRESS)) {
+    const said = trimEndMatching(match, match.includes('(') ? AFTER_ADDRESS : AFTER_BRACKETS)
+    const url = webAddress(said)
+    if (!url) continue
+    shown.push(markup`${text.slice(done, index)}${link(markup`${said}`, said, url)}`)
+    done = index + said.length
+  }
+  return markup`${shown}${text.slice(done)}`
+}
+
 const inline = (one: Inline, hasLinks: boolean): Html => {
   switch (one.is) {
     case 'text':
-      return markup`${one.text}`
+      return withLinks(one.text, hasLinks)
     case 'code':
       return markup`<code>${one.text}</code>`
     case 'strong':
@@ -152,20 +174,28 @@ function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
     case 'rule':
       return yield markup`<hr>`
     case 'plain':
-      return yield* plain(one.text)
+      return yield* plain(one.text, how.hasLinks)
   }
 }
 
 /** Text as it is, with its line ends. */
-function* plain(text: string): Generator<Html, void> {
+function* plain(text: string, hasLinks: boolean): Generator<Html, void> {
   yield markup`<p class="plain" dir="auto">`
-  for (const slice of slices(text)) yield markup`${slice}`
+  for (const slice of wordSlices(text)) yield withLinks(slice, hasLinks)
   yield markup`</p>`
 }
 
 /** The parts of a text that was parsed as Markdown. */
 function* prose(parts: readonly Prose[], how: ProseOptions): Generator<Html, void> {
   for (const part of parts) yield* block(part, how)
+}
+
+/** Text as it was typed: only fenced code is shown otherwise. */
+export function* typed(text: string, how: ProseOptions): Generator<Html, void> {
+  for (const parts of readLiteral(text)) {
+    yield none
+    yield* prose(parts, how)
+  }
 }
 
 /** Markdown text. Parsing and showing a piece of it are two steps. */

@@ -11,6 +11,7 @@ import type { Answered, Renderer, Shown, Turn } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { type Kind, proseText } from './prose.ts'
 import { escapeHeading, escapeText, fenced, indented } from './safe.ts'
+import { typedText } from './typed.ts'
 
 const start = ({ title, facts }: Head): string => {
   const lines = facts.map(({ name, value }) => `* **${name}:** ${escapeText(value)}\n`)
@@ -94,7 +95,7 @@ export const newMarkdown = (head: Head): Renderer => {
     }
   }
 
-  function* shown(one: Shown, keepsLines: boolean): Generator<string, void> {
+  function* shown(one: Shown, kind: Turn['kind']): Generator<string, void> {
     if ('is' in one) {
       yield* call(one)
       previous = 'other'
@@ -102,7 +103,9 @@ export const newMarkdown = (head: Head): Renderer => {
     }
     switch (one.type) {
       case 'text':
-        return yield* prose(one.text, keepsLines)
+        if (kind !== 'prompt') return yield* prose(one.text, kind === 'context')
+        previous = yield* typedText(one.text, previous)
+        return
       case 'thinking':
         yield '<details>\n<summary>Thinking</summary>\n\n'
         previous = 'other'
@@ -132,7 +135,7 @@ export const newMarkdown = (head: Head): Renderer => {
       yield one.kind === 'context' ? '<details>\n<summary>Context</summary>\n\n' : heading(one)
       previous = 'other'
     }
-    for (const each of one.shown) yield* shown(each, one.kind !== 'answer')
+    for (const each of one.shown) yield* shown(each, one.kind)
     if (one.kind === 'context') yield '</details>\n\n'
     isAnswering = one.kind === 'answer'
   }

@@ -9,11 +9,12 @@ import { type PriceClass, type Priced, priceClasses, pricedIn, pricesOf } from '
 import {
   type Asked,
   type Authors,
-  DAY,
-  counted,
+  copies,
   failedCalls,
+  inPeriod,
   keys,
   modelOf,
+  sumsOfTraces,
   traces as itsTraces,
   usageRows,
 } from './queries.ts'
@@ -72,14 +73,10 @@ const author = `case when ${SEES_ALL}::bool or t.created_by = ${USER}::uuid then
 
 /** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
 const sumsStatement = `
-  with of_traces as materialized (
-    select c.trace_id, ${DAY} as day, c.model, ${pricesOf} as prices, c.kinds, sum(c.messages)::float8 as messages,
-      ${eachSum((name) => `sum(c.${name}) as ${name}`)}
-    from (${counted}) c group by 1, 2, 3, 4, 5
-  ), of_present as materialized (
+  with of_present as materialized (
     select c.*, ${keys.agent[0]} collate "C" as agent, ${keys.project[0]} collate "C" as project, ${author} collate "C" as author,
       ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
-    from of_traces c ${itsTraces} where c.messages > 0
+    from (${sumsOfTraces(pricesOf)}) c ${itsTraces}
   ), keyed as materialized (
     select *, (${MODELS}::int4[])[class] as model_index from of_present where class is not null
   ), of_trace as materialized (
@@ -87,7 +84,7 @@ const sumsStatement = `
       sum(case when k.kinds & ${kindBits.costUsd} <> 0 then k.cost * 1e6 / ${DOLLAR} else ${WEIGHTS.join(' + ')} end) as weight
     from keyed k
     cross join lateral (select 2 * k.class - 1 + (k.kinds & ${kindBits.isLong}) / ${kindBits.isLong} as at) i
-    group by 1
+    group by 1 having sum(k.messages) > 0
   ), dearest as (
     select trace_id from of_trace where weight > 0 order by weight desc, trace_id limit ${MOST_DEAR}
   )
@@ -95,14 +92,19 @@ const sumsStatement = `
     coalesce(day::text, agent, project, author) as key, class, kinds, null::int8 as traces, sum(messages) as messages,
     ${eachSum((name) => `sum(${name}) as ${name}`)}
   from keyed group by grouping sets ((day, class, kinds), (agent, class, kinds), (project, class, kinds), (author, class, kinds))
+  having sum(messages) > 0
   union all
-  select 'trace', k.trace_id::text, k.class, k.kinds, null, k.messages, ${eachSum((name) => `k.${name}`)}
-  from keyed k where k.trace_id = any(array(select trace_id from dearest))
+  select 'trace', k.trace_id::text, k.class, k.kinds, null, sum(k.messages), ${eachSum((name) => `sum(k.${name})`)}
+  from keyed k where k.trace_id = any(array(select trace_id from dearest)) group by 2, 3, 4 having sum(k.messages) > 0
   union all
   select 'traces-' || by, key, null, null, traces, null, ${eachSum(() => 'null')} from (
-    select 'day' as by, day::text as key, count(*) as traces from (select distinct day, trace_id from keyed) d group by day
+    select 'day' as by, day::text as key, count(*) as traces from (
+      select day from keyed group by day, trace_id having sum(messages) > 0
+    ) d group by day
     union all
-    select 'model', model_index::text, count(*) from (select distinct model_index, trace_id from keyed) m group by model_index
+    select 'model', model_index::text, count(*) from (
+      select model_index from keyed group by model_index, trace_id having sum(messages) > 0
+    ) m group by model_index
     union all
     select case grouping(agent, project, author) when 3 then 'agent' when 5 then 'project' else 'author' end,
       coalesce(agent, project, author), count(*)
@@ -125,12 +127,17 @@ type TracesRow = { by: `traces-${string}`; key: string; traces: bigint }
 /** SQL for the messages of each hour of the week, and the traces that have messages in the most quarters of an hour. */
 const hoursStatement = `
   with of_traces as (
-    select c.trace_id, c.slot, sum(c.messages)::float8 as messages from (${counted}) c group by 1, 2
+    select c.trace_id, c.slot, sum(c.messages) as messages from (
+      select trace_id, slot, sum(messages)::float8 as messages
+      from usage where namespace_id = $1 and ${inPeriod('slot')} group by 1, 2
+      union all
+      select trace_id, slot, -count(*)::float8 from ${copies} m group by 1, 2
+    ) c group by 1, 2 having sum(c.messages) > 0
   ), of_hours as materialized (
     select c.trace_id,
       ((c.slot + ($5::int8[])[width_bucket(c.slot, $4::int8[])] + 3 * 96) / 4 % ${HOURS_OF_WEEK})::int4 as hour,
       sum(c.messages) as messages, count(*)::float8 as quarters
-    from of_traces c where c.messages > 0 group by 1, 2
+    from of_traces c group by 1, 2
   )
   select null::uuid as id, hour, sum(messages) as count from of_hours group by 2
   union all

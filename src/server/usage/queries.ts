@@ -63,14 +63,20 @@ type Key = (typeof keys)[keyof typeof keys] | readonly [typeof SHOWN_MODEL, type
 const LIMIT = MOST_ROWS + 1
 
 /** SQL for the index of the day of a quarter of an hour, from 1; 0 if all days are added up. */
-export const DAY = 'width_bucket(c.slot, $4::int8[])'
+const DAY = 'width_bucket(c.slot, $4::int8[])'
 
-/** SQL for what counts in rows of traces; of an answer that counts for another trace there is a row that subtracts it. */
-export const counted = `
-  select u.trace_id, u.slot, u.model, u.prices, u.kinds, u.messages, ${eachSum((name) => `u.${name}`)}
-  from usage u where u.namespace_id = $1 and ${inPeriod('u.slot')}
+/**
+ * SQL for the sums of each trace by the day, the model, the prices and the kinds. Of answers that count for another trace there are rows that subtract
+ * them, so only what they are added up to tells whether something counts. Each kind of rows is grouped by itself: together PostgreSQL would expect
+ * so few rows, beside the cost of ranking copies, that it would sort them.
+ */
+export const sumsOfTraces = (prices = 'c.prices') => `
+  select c.trace_id, ${DAY} as day, c.model, ${prices} as prices, c.kinds, sum(c.messages)::float8 as messages,
+    ${eachSum((name) => `sum(c.${name}) as ${name}`)}
+  from usage c where c.namespace_id = $1 and ${inPeriod('c.slot')} group by 1, 2, 3, 4, 5
   union all
-  select m.trace_id, m.slot, m.model, m.prices, m.kinds, -1, ${eachSum((name) => `-m.${name}`)} from ${copies} m`
+  select c.trace_id, ${DAY}, c.model, ${prices}, c.kinds, -count(*)::float8, ${eachSum((name) => `-sum(c.${name})`)}
+  from ${copies} c group by 1, 2, 3, 4, 5`
 
 // The sums of each trace come first: they are fewer, so that fewer traces are looked up. Then there are two groupings of them: the sums, and the
 // traces, because several groups of a key may be of one trace.
@@ -84,13 +90,9 @@ const sumStatement = ([key, itsTraces]: Key): string => `
     from (
       select c.trace_id, c.day, ${key} as key, ${modelOf} as model, c.prices, c.kinds, c.messages,
         ${eachSum((name) => `c.${name}`)}
-      from (
-        select c.trace_id, ${DAY} as day, c.model, c.prices, c.kinds, sum(c.messages)::float8 as messages,
-          ${eachSum((name) => `sum(c.${name}) as ${name}`)}
-        from (${counted}) c group by 1, 2, 3, 4, 5
-      ) c ${itsTraces} where c.messages > 0
+      from (${sumsOfTraces()}) c ${itsTraces}
     ) keyed
-    group by grouping sets ((day, key, model, prices, kinds), (day, key, trace_id))
+    group by grouping sets ((day, key, model, prices, kinds), (day, key, trace_id)) having sum(messages) > 0
   ) g group by 1, 2 limit ${LIMIT}`
 
 const toolStatement = `

@@ -103,7 +103,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 9,
+  version: 10,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

@@ -9,7 +9,7 @@ const test = suite('projections: the version')
 const fingerprints: { readonly [version: string]: string } = {
   'main 28': 'e8cb9f64470d7517',
   'timeline 8': '32a655901ef4e888',
-  'search 9': 'a57022f470582378',
+  'search 10': 'a57022f470582378',
 }
 
 const handled = (on: object) =>

@@ -1,5 +1,6 @@
 import type { Steps } from '../../base/json/steps.ts'
-import { folded } from '../trace/messages/folded.ts'
+import { comparable, folded } from '../trace/messages/folded.ts'
+import { type NormalText, newNormalText } from '../trace/messages/normal-form.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import { isWhole } from '../trace/tokens/words.ts'
 import type { Query } from './query.ts'
@@ -10,19 +11,19 @@ export type Mark = readonly [start: number, end: number]
 /** A text with the occurrences of what was searched for. */
 export type Found = { readonly text: SearchedText; readonly marks: readonly Mark[] }
 
-/** A text while it is searched: also in lower case, and with the occurrences so far. */
-type Examined = { readonly text: SearchedText; readonly lower: string; readonly marks: Mark[] }
+/** A text while it is searched: in its normal form, that folded, and with the occurrences so far. */
+type Examined = NormalText & { readonly text: SearchedText; readonly lower: string; readonly marks: Mark[] }
 
 /** The most occurrences that are marked in a text. */
 const MOST_MARKS = 50
 
-/** Where a text in lower case occurs in another text, as whole words or parts of words. */
-const occurrencesOf = (wanted: string, { text }: SearchedText, lower: string): Mark[] => {
+/** Where a folded text occurs in another text, as whole words or parts of words. */
+const occurrencesOf = (wanted: string, { normal, lower, placeOf }: Examined): Mark[] => {
   const marks: Mark[] = []
   for (let at = lower.indexOf(wanted); at >= 0 && marks.length < MOST_MARKS;) {
     const mark: Mark = [at, at + wanted.length]
-    const isFound = isWhole(text, lower, mark)
-    if (isFound) marks.push(mark)
+    const isFound = isWhole(normal, lower, mark)
+    if (isFound) marks.push(placeOf(mark))
     at = lower.indexOf(wanted, isFound ? mark[1] : at + 1)
   }
   return marks
@@ -43,7 +44,7 @@ const merged = (marks: readonly Mark[]): Mark[] => {
 function* markAll(wanted: string, examined: readonly Examined[]): Steps<boolean> {
   let isFound = false
   for (const one of examined) {
-    const marks = occurrencesOf(wanted, one.text, one.lower)
+    const marks = occurrencesOf(wanted, one)
     one.marks.push(...marks)
     isFound ||= marks.length > 0
     yield
@@ -63,11 +64,11 @@ const UNNECESSARY_ESCAPE = /\\[u/]/
  */
 export const newQuickTest = ({ texts }: Pick<Query, 'texts'>): ((json: string) => boolean) => {
   const needed = texts
-    .map((alternatives) => alternatives.map(folded))
+    .map((alternatives) => alternatives.map(comparable))
     .filter((all) => all.every((one) => PLAIN.test(one)))
   return (json) => {
     if (needed.length === 0 || json.length > MOST_TESTED || UNNECESSARY_ESCAPE.test(json)) return true
-    const lower = folded(json)
+    const lower = comparable(json)
     return needed.every((alternatives) => alternatives.some((one) => lower.includes(one)))
   }
 }
@@ -78,7 +79,8 @@ function* allowedIn(texts: readonly SearchedText[], { conditions }: Pick<Query, 
   const examined: Examined[] = []
   for (const text of texts) {
     if ((any.length > 0 && !any.includes(text.place)) || none.includes(text.place)) continue
-    examined.push({ text, lower: folded(text.text), marks: [] })
+    const normal = newNormalText(text.text)
+    examined.push({ text, ...normal, lower: folded(normal.normal), marks: [] })
     yield
   }
   return examined
@@ -97,11 +99,11 @@ export function* findIn(
   for (const alternatives of query.texts) {
     let isFound = false
     // All alternatives are marked, not only the first.
-    for (const one of alternatives) isFound = (yield* markAll(folded(one), examined)) || isFound
+    for (const one of alternatives) isFound = (yield* markAll(comparable(one), examined)) || isFound
     if (!isFound) return undefined
   }
   const shown = query.texts.length === 0 ? examined.slice(0, 1) : examined.filter(({ marks }) => marks.length > 0)
   const found = shown.map(({ text, marks }) => ({ text, marks: merged(marks) }))
-  for (const one of query.excluded) if (yield* markAll(folded(one), examined)) return undefined
+  for (const one of query.excluded) if (yield* markAll(comparable(one), examined)) return undefined
   return found
 }

@@ -1,5 +1,5 @@
 import { aTime } from '../../contract/parameters.ts'
-import { folded } from '../trace/messages/folded.ts'
+import { comparable } from '../trace/messages/folded.ts'
 import { places } from '../trace/tokens/searched-text.ts'
 
 const fields = [
@@ -38,8 +38,8 @@ const NOTHING = '\0'
 /** The values that two lists allow; an empty list allows all values. */
 const both = (a: readonly string[], b: readonly string[]): readonly string[] => {
   if (a.length === 0) return b
-  const values = new Set(a.map(folded))
-  const common = b.filter((value) => values.has(folded(value)))
+  const values = new Set(a.map(comparable))
+  const common = b.filter((value) => values.has(comparable(value)))
   return common.length > 0 ? common : [NOTHING]
 }
 
@@ -82,8 +82,8 @@ type Item =
   | { readonly is: 'from' | 'to'; readonly time: number }
   | { readonly is: 'or' }
 
-// A minus, the name of a field, and a phrase or a word. A quotation mark that is not closed belongs to a word.
-const ITEM = /(?<=^|\s)(-?)(?:([a-z]+):)?(?:"([^"]*)"(?=\s|$)|(\S+))/gu
+// A minus before a letter, a digit or a quotation mark, the name of a field, and a phrase or a word: `--force` is a word. A quotation mark that is not closed belongs to a word.
+const ITEM = /(?<=^|\s)(-(?=[\p{L}\p{N}"])|)(?:([a-z]+):)?(?:"([^"]*)"(?=\s|$)|(\S+))/gu
 
 const Time = aTime('')
 

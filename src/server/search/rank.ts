@@ -1,4 +1,4 @@
-import { folded } from '../trace/messages/folded.ts'
+import { comparable } from '../trace/messages/folded.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import type { Found, Mark } from './found.ts'
 import type { FoundDoc } from './verify.ts'
@@ -20,12 +20,12 @@ const HALF_LIFE_MS = 180 * 86_400_000
 const HALF_CLOSE = 40
 
 const termsOf = ({ text, marks }: Found): Set<string> =>
-  new Set(marks.map(([start, end]) => folded(text.text.slice(start, end))))
+  new Set(marks.map(([start, end]) => comparable(text.text.slice(start, end))))
 
 /** How close together the terms of a text stand, from 0 to 1: by the shortest distance between two successive marks of different terms. */
 const closeness = ({ text, marks }: Found, terms: number): number => {
   if (terms < 2) return 0
-  const term = ([start, end]: Mark) => folded(text.text.slice(start, end))
+  const term = ([start, end]: Mark) => comparable(text.text.slice(start, end))
   let least = Infinity
   for (const [i, mark] of marks.entries()) {
     const next = marks[i + 1]

@@ -2,7 +2,7 @@ import { segmentsStatement, startsOf } from '../../tables/search.ts'
 import { isId } from '../../base/ids.ts'
 import type { Role } from '../../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'
-import { folded } from '../trace/messages/folded.ts'
+import { comparable } from '../trace/messages/folded.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 
@@ -80,7 +80,9 @@ export const resolved = async (readRows: ReadRows, query: Query, namespaces: rea
       isNamed && namespaces.length > 0 ? await readRows<Person>('search-people', peopleStatement, [namespaces]) : []
     const named = (name: string) =>
       people
-        .filter(({ display_name: other }) => other !== null && folded(JSON.parse(other) as string) === folded(name))
+        .filter(
+          ({ display_name: other }) => other !== null && comparable(JSON.parse(other) as string) === comparable(name),
+        )
         .map(({ id }) => id)
     conditions.set(
       'author',

@@ -3,7 +3,7 @@ import type { Steps } from '../../base/json/steps.ts'
 import { newYielding } from '../../base/yielding.ts'
 import type { MessageRole } from '../../contract/message.ts'
 import type { Role } from '../../contract/namespaces.ts'
-import { folded } from '../trace/messages/folded.ts'
+import { comparable } from '../trace/messages/folded.ts'
 import { mayRead } from '../trace/policy.ts'
 import { type FieldValues, valuesOfMessage, valuesOfTrace } from '../trace/tokens/filter-tokens.ts'
 import { textsOfMessage } from '../trace/tokens/message-texts.ts'
@@ -44,8 +44,8 @@ type Trace = { readonly row: TraceRow; readonly values: FieldValues }
 /** Whether a message or a trace meets the conditions of a query on fields; `findIn` looks only in the places that the query allows. */
 const holds = (conditions: ReadonlyMap<Field, Condition>, values: FieldValues): boolean =>
   [...conditions].every(([field, { any, none }]) => {
-    const own = new Set(values[field]?.map(folded))
-    const has = (value: string) => own.has(folded(value))
+    const own = new Set(values[field]?.map(comparable))
+    const has = (value: string) => own.has(comparable(value))
     return (any.length === 0 || any.some(has)) && !none.some(has)
   })
 

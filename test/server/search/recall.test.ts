@@ -69,6 +69,20 @@ test('whole words are found', async () => {
   }
 })
 
+test('identifiers are found in any case', async () => {
+  const humps = words.filter((word) => /^[a-z]+([A-Z][a-z]+){2,}$/.test(word))
+  for (let i = 0; i < runs(20); i++) {
+    const word = pick(humps)
+    const typed =
+      i % 2 === 0 ? word.toLowerCase() : word.replaceAll(/[A-Z]/g, (one) => (random() < 0.5 ? one : one.toLowerCase()))
+    await assertFound(
+      typed,
+      encodeURIComponent(typed),
+      new RegExp(`(?<![\\p{L}\\p{N}_$])${word}(?![\\p{L}\\p{N}_$])`, 'iu'),
+    )
+  }
+})
+
 test('parts of identifiers are found', async () => {
   const humps = words.flatMap((word) => (/^[a-z]+([A-Z][a-z]+)+$/.test(word) ? [word] : []))
   for (let i = 0; i < runs(20); i++) {

@@ -1,3 +1,5 @@
+import { normalForm } from './normal-form.ts'
+
 /** Letters whose simple case folding is not their lower case, each with its case folding. */
 const unusual = [
   ['\u017f', 's'],
@@ -48,11 +50,15 @@ const lowered = (text: string): string =>
  */
 export const folded = (text: string): string => lowered(text).replace(UNUSUAL, (letter) => usual.get(letter)!)
 
+/** The form of a text that is equal for all that differ only in case or form (`normalForm`). Its characters may stand elsewhere. */
+export const comparable = (text: string): string => folded(normalForm(text))
+
 /** How much of a text is searched at once: in the worst case this takes time in proportion to its length times that of `wanted`. */
 const SLICE = 8 * 1024
 
-/** Yields for each slice of a text how often `wanted`, a folded text, occurs in it. Occurrences do not overlap. */
-export function* occurrences(text: string, wanted: string): Generator<number, void> {
+/** Yields for each slice of a text how often `wanted`, a text in its `comparable` form, occurs in it. Occurrences do not overlap. */
+export function* occurrences(given: string, wanted: string): Generator<number, void> {
+  const text = normalForm(given)
   for (let start = 0; start + wanted.length <= text.length;) {
     const end = start + SLICE
     const slice = folded(text.slice(start, end + wanted.length - 1))

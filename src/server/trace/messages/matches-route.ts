@@ -7,7 +7,7 @@ import { locateToRead } from '../locate.ts'
 import { checkRight } from '../right-to-read.ts'
 import type { TraceServices } from '../services.ts'
 import { chunkSizeOf, messageChunks } from './chunks.ts'
-import { folded, occurrences } from './folded.ts'
+import { comparable, occurrences } from './folded.ts'
 import { textsOf } from './part-texts.ts'
 import type { MessageListRow } from './queries.ts'
 
@@ -16,7 +16,7 @@ type Row = Pick<MessageListRow, 'external_id' | 'text_content' | 'parts'>
 
 /** Searches for a text in messages, which are passed in list order. */
 export const newMatches = (text: string) => {
-  const wanted = folded(text)
+  const wanted = comparable(text)
   let total = 0 // occurrences
   let shown = 0 // entries
   let ordinal = 0 // the place of the next message in the list

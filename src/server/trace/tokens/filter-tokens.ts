@@ -1,10 +1,10 @@
 import type { Visibility } from '../../../contract/trace.ts'
 import { factsOfRow, type FactsRow } from '../messages/message-facts.ts'
-import { folded } from '../messages/folded.ts'
+import { comparable } from '../messages/folded.ts'
 import type { SearchedText } from './searched-text.ts'
 
 /** The token of a field's value. No word equals it, because words have no colon. */
-export const filterToken = (field: string, value: string): string => `${field}:${folded(value)}`
+export const filterToken = (field: string, value: string): string => `${field}:${comparable(value)}`
 
 /** The columns of a trace by which searches filter. Free text is a JSON string literal. */
 export type FilteredTrace = {

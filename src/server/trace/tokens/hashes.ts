@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { memo } from '../../../base/memo.ts'
+import { normalForm } from '../messages/normal-form.ts'
 import { eachWord, tokensOf } from './words.ts'
 
 /**
@@ -23,7 +24,7 @@ export type AddHashes = (found: Set<number>, text: string) => void
 export const newTextHashes = (hashOf: HashOf): AddHashes => {
   const hashesOf = memo(MOST_REMEMBERED, (word) => tokensOf(word, false).map(hashOf))
   return (found, text) =>
-    eachWord(text, (word, isCjk) => {
+    eachWord(normalForm(text), (word, isCjk) => {
       for (const each of isCjk ? tokensOf(word, true).map(hashOf) : hashesOf(word)) found.add(each)
     })
 }

@@ -1,4 +1,5 @@
 import { folded } from '../messages/folded.ts'
+import { normalForm } from '../messages/normal-form.ts'
 
 /** The kinds of characters. A joiner, such as `_`, belongs to a word and separates two of its parts. */
 const SEPARATOR = 0
@@ -110,11 +111,31 @@ const piecesOf = (spans: readonly Span[], lower: string) => ({
   pairs: spans.slice(1).map(([, end], i) => lower.slice(spans[i]![0], end)),
 })
 
-/** The tokens of a word: itself, its parts, their pairs, and the short forms of a hash. A word of three parts or more is found by their pairs. */
+/**
+ * Where the runs of a word lie that its joiners separate and that have fewer parts in lower case, and the word itself if it has such a run: typed in lower
+ * case they are not found by the pairs of their parts.
+ */
+const runsWithCase = (parts: readonly Span[], lower: string): Span[] => {
+  const runs: { start: number; end: number; count: number }[] = []
+  for (const [start, end] of parts) {
+    const last = runs.at(-1)
+    if (last?.end === start) Object.assign(last, { end, count: last.count + 1 })
+    else runs.push({ start, end, count: 1 })
+  }
+  const found = runs
+    .filter(({ start, end, count }) => count > 2 && partsIn(lower.slice(start, end)).length < count)
+    .map(({ start, end }): Span => [start, end])
+  return found.length > 0 && runs.length > 1 ? [...found, [0, lower.length]] : found
+}
+
+/**
+ * The tokens of a word: itself, its parts, their pairs, its runs of many parts, and the short forms of a hash. Any other word of three parts or more is found by their pairs.
+ */
 const tokensOfWord = (word: string): string[] => {
   const lower = folded(word)
-  const { parts, pairs } = piecesOf(withRandomAsOne(partsIn(word)), lower)
-  const whole = pairs.length > 1 ? [] : [lower]
+  const spans = withRandomAsOne(partsIn(word))
+  const { parts, pairs } = piecesOf(spans, lower)
+  const whole = pairs.length > 1 ? runsWithCase(spans, lower).map(([start, end]) => lower.slice(start, end)) : [lower]
   const hashes = [lower, ...parts].filter((piece) => HEX.test(piece))
   const shortForms = hashes.flatMap((hash) => HASH_LENGTHS.map((length) => hash.slice(0, length)))
   return [...new Set([...whole, ...parts, ...pairs, ...shortForms])].filter((token) => token.length > 1)
@@ -127,7 +148,7 @@ const tokensOfCjk = (text: string): string[] => {
 }
 
 /**
- * The tokens of a word of `eachWord`, in lower case: the word, unless it has more than two parts; its parts, where random text counts as one part;
+ * The tokens of a word of `eachWord`, in lower case: the word, unless it has more than two parts that joiners separate; its parts, where random text counts as one part;
  * the pairs of successive parts; and the short forms of a hash. In Chinese, Japanese and Korean they are the characters of the word and the pairs of
  * these. Other single characters are no tokens.
  */
@@ -158,7 +179,7 @@ export type NeededTokens = readonly (readonly (readonly string[])[])[]
 /** The tokens of every message that holds a text as whole words or parts of words. Empty if nothing can be said. */
 export const neededTokens = (text: string): NeededTokens => {
   const needed: NeededTokens[number][] = []
-  eachWord(text, (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
+  eachWord(normalForm(text), (word, isCjk) => needed.push(...(isCjk ? neededOfCjk(word) : neededOfWord(word))))
   return needed
 }
 
@@ -168,12 +189,13 @@ const neededOfCjk = (word: string): NeededTokens => {
   return characters.slice(1).map((character, i) => [[characters[i]! + character]])
 }
 
-/** The alternatives of a word with these parts: all pairs of successive parts, which a longer word has as well; of a single part the word or the part. */
+/** The alternatives of a word with these parts: all pairs of successive parts, which a longer word has as well, or the word as one written in lower case has it; of a single part the word or the part. */
 const alternativesOf = (parts: readonly Span[], lower: string): string[][] => {
   const {
     parts: [part = ''],
     pairs,
   } = piecesOf(parts, lower)
+  if (pairs.length > 1) return [pairs, [lower]]
   if (pairs.length > 0) return [pairs]
   return part === lower ? [[lower]] : [[lower], [part]]
 }

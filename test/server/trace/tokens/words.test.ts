@@ -17,7 +17,8 @@ test('a word is found by itself and its parts, one of three parts and more by th
     ['', []],
     ['a b, c!', []],
     ['Hello, world', ['hello', 'world']],
-    ['getUserName', ['get', 'user', 'name', 'getuser', 'username']],
+    ['getUserName', ['getusername', 'get', 'user', 'name', 'getuser', 'username']],
+    ['getUserName_v2', ['getusername', 'getusername_v2', 'get', 'user', 'name', 'getuser', 'username', 'name_v', 'v2']],
     ['HTTPServer', ['httpserver', 'http', 'server']],
     ['tool_use_id', ['tool', 'use', 'id', 'tool_use', 'use_id']],
     ['utf8', ['utf8', 'utf']],
@@ -60,6 +61,16 @@ test('names that people write with many short parts between underscores are foun
     ['mp3_to_mp4_h264_x265', 'mp3', 'h264'],
     ['f32x4_convert_i32x4_s', 'convert', 'i32x4'],
     ['v1_2_3_4_5_6_7_8_9', 'v1_2_3'],
+  ] as const)
+    for (const query of queries) assert.ok(isProposed(name, query), `${query} in ${name}`)
+})
+
+test('an identifier and its runs are found in any case', () => {
+  for (const [name, ...queries] of [
+    ['getUserName', 'getusername', 'GETUSERNAME', 'getuserName', 'username', 'USER'],
+    ['getusername', 'getUserName'],
+    ['KubernetesConfigMap', 'kubernetesconfigmap', 'configmap', 'kubernetesConfigmap'],
+    ['getUserName_v2Final', 'getusername', 'getusername_v2final', 'GetUserName'],
   ] as const)
     for (const query of queries) assert.ok(isProposed(name, query), `${query} in ${name}`)
 })

@@ -10,6 +10,12 @@ export const PUBLIC_TRACES = 'public traces'
 /** The topic of the list of a namespace's traces: which traces are in it. */
 export const tracesIn = (namespaceId: string): string => `traces in ${namespaceId}`
 
+/** The topic of the list of public traces without sub-agents: which of them stand below which. */
+export const PUBLIC_ROOTS = 'public roots'
+
+/** The topic of the list of a namespace's traces without sub-agents: which traces are not there any more. */
+export const rootsIn = (namespaceId: string): string => `roots in ${namespaceId}`
+
 /** The topic of the traces with this externalId, in all namespaces: which traces they are. */
 export const tracesNamed = (externalId: string): string => `traces named ${keyHash(externalId)}`
 
@@ -46,6 +52,8 @@ const membership = {
 
 const visibilityIn = (patch: readonly PatchOperation[]) => patch.find(({ path }) => path === '/visibility')
 
+const hasParent = (patch: readonly PatchOperation[]) => patch.some(({ path }) => path.startsWith('/parent'))
+
 const effects: Effects = {
   TraceCreated: {
     topics: ({ streamId, data: { namespaceId, externalId, visibility } }) => [
@@ -58,7 +66,11 @@ const effects: Effects = {
     takesRight: false,
   },
   TraceUpdated: {
-    topics: ({ streamId, data: { patch } }) => (visibilityIn(patch) ? [streamId, PUBLIC_TRACES] : [streamId]),
+    topics: ({ streamId, data: { patch } }) => [
+      streamId,
+      ...(visibilityIn(patch) ? [PUBLIC_TRACES] : []),
+      ...(hasParent(patch) ? [PUBLIC_ROOTS] : []),
+    ],
     callers: 'same',
     takesRight: ({ data: { patch } }) => {
       const change = visibilityIn(patch)
@@ -66,7 +78,12 @@ const effects: Effects = {
     },
   },
   TraceDeleted: {
-    topics: ({ streamId, data: { externalId } }) => [streamId, tracesNamed(externalId)],
+    topics: ({ streamId, data: { externalId, namespaceId } }) => [
+      streamId,
+      tracesNamed(externalId),
+      rootsIn(namespaceId),
+      PUBLIC_ROOTS,
+    ],
     callers: 'same',
     takesRight: true,
   },

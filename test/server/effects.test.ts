@@ -3,7 +3,15 @@ import * as assert from 'uvu/assert'
 import { mainGroup } from '../../projections/index.ts'
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
 import { type AnyEvent, formats } from '../../src/server/events.ts'
-import { PUBLIC_TRACES, effectOf, repeated, tracesIn, tracesNamed } from '../../src/server/effects.ts'
+import {
+  PUBLIC_ROOTS,
+  PUBLIC_TRACES,
+  effectOf,
+  repeated,
+  rootsIn,
+  tracesIn,
+  tracesNamed,
+} from '../../src/server/effects.ts'
 
 const test = suite('the effects of events')
 
@@ -47,6 +55,16 @@ for (const [name, event, topics] of [
     'a visibility is the matter of the public list',
     { type: 'TraceUpdated', streamId: 't', data: visibility('public') },
     ['t', PUBLIC_TRACES],
+  ],
+  [
+    'another parent that of the public list without sub-agents',
+    { type: 'TraceUpdated', streamId: 't', data: { patch: [{ op: 'add', path: '/parentExternalId', value: 'p' }] } },
+    ['t', PUBLIC_ROOTS],
+  ],
+  [
+    'a deletion leaves sub-agents without a parent, or a parent with fewer',
+    { type: 'TraceDeleted', streamId: 't', data: { namespaceId: 'n' } },
+    ['t', tracesNamed('name'), rootsIn('n'), PUBLIC_ROOTS],
   ],
   ['a title of the trace alone', { type: 'TraceUpdated', streamId: 't', data: { patch: [] } }, ['t']],
   ['a message as well', { type: 'MessageAdded', streamId: 't' }, ['t']],

@@ -1,4 +1,4 @@
-import { PUBLIC_TRACES, tracesIn } from '../effects.ts'
+import { PUBLIC_ROOTS, PUBLIC_TRACES, rootsIn, tracesIn } from '../effects.ts'
 import { type TopicCache, newTopicCache } from '../../eventstore/engine/topic-cache.ts'
 import { LARGE_BYTES } from '../http/large-answers.ts'
 import { PAGE_BYTES } from '../http/list-page.ts'
@@ -9,6 +9,7 @@ import {
   type FeedSources,
   feedRows,
   feedTexts,
+  rootRows,
   toEntries,
 } from './queries.ts'
 
@@ -41,9 +42,9 @@ const pageSize = ({ entries, body }: FeedPage): number =>
 export const newFeedCache = (isCurrent: () => boolean): FeedCache =>
   newTopicCache({ sizeOf: pageSize, maxSize: MAX_SIZE, isCurrent, remembered: REMEMBERED_CHANGES })
 
-/** The topics of a page: the list of traces, and all traces, namespaces and authors on the page. */
-const topicsOf = (list: string, rows: readonly FeedRow[]): Set<string> => {
-  const topics = new Set([list])
+/** The topics of a page: those of the list, and all traces, namespaces and authors on the page. */
+const topicsOf = (lists: readonly string[], rows: readonly FeedRow[]): Set<string> => {
+  const topics = new Set(lists)
   for (const row of rows) {
     topics.add(row.id).add(row.namespace_id)
     if (row.author_id) topics.add(row.author_id)
@@ -68,14 +69,34 @@ export const firstPages = (services: FeedServices) => {
     const read = async () => {
       const rows = await feedRows(reads, { source, limit: limit + 1, after: undefined })
       const entries = await toEntries(rows, services)
-      const topics = topicsOf(list, rows)
+      const topics = topicsOf([list], rows)
       const page = { entries, topics, ...(source === 'public' ? wholeAnswer(entries, limit) : {}) }
       return { value: page, topics, position: rows[0]?.position ?? -1n }
     }
     return feedCache.get(key) ?? feedCache.load(key, read)
   }
 
+  const publicRoots = (limit: number): Promise<FeedPage> | FeedPage => {
+    const key = keyOf(PUBLIC_ROOTS, limit)
+    const read = async () => {
+      const rows = await rootRows(reads, { source: 'public', limit: limit + 1, after: undefined })
+      const topics = topicsOf([PUBLIC_TRACES, PUBLIC_ROOTS], rows)
+      const page = { entries: await toEntries(rows, services), topics }
+      return { value: page, topics, position: rows[0]?.position ?? -1n }
+    }
+    return feedCache.get(key) ?? feedCache.load(key, read)
+  }
+
+  /** Not cached: which traces stand below others in a namespace changes without an event that names the namespace. */
+  const namespaceRoots = async (namespaceId: string, limit: number): Promise<FeedPage> => {
+    const rows = await rootRows(reads, { source: { namespaceId }, limit: limit + 1, after: undefined })
+    const topics = topicsOf([tracesIn(namespaceId), rootsIn(namespaceId)], rows)
+    return { entries: await toEntries(rows, services), topics }
+  }
+
   return {
+    publicRoots,
+    namespaceRoots,
     /** The answer to a request without a session, if it is in the cache. */
     cachedBody: (limit: number) => feedCache.get(keyOf(PUBLIC_TRACES, limit))?.body,
     publicPage: (limit: number) => pageOf('public', PUBLIC_TRACES, limit),

@@ -57,13 +57,15 @@ export const publicFeedStatement = feedStatement(pageOf(publicPage))
 export const sessionFeedStatement = feedStatement(sessionPage())
 export const namespaceFeedStatement = feedStatement(pageOf(namespacePage))
 
-/** The same without sub-agents whose parent the reader may read: `$5`, or anybody. */
-const rootsStatement = (reader: ListReader) => {
-  const more = ` and ${isRoot('feed.id', reader)}`
-  const page = reader === 'anybody' ? pageOf(publicPage + more) : sessionPage(more)
-  return feedStatement(page, `${feedColumns}, ${childCount(reader)}`)
-}
-export const rootsStatements = { public: rootsStatement('anybody'), session: rootsStatement('$5') } as const
+const rootsStatement = (reader: ListReader, page: (more: string) => string) =>
+  feedStatement(page(` and ${isRoot('feed', reader)}`), `${feedColumns}, ${childCount(reader)}`)
+
+/** The same without sub-agents whose parent the reader may read: anybody, a member of the namespace, or `$5`. */
+export const rootsStatements = {
+  public: rootsStatement('anybody', (more) => pageOf(publicPage + more)),
+  namespace: rootsStatement('member', (more) => pageOf(namespacePage + more)),
+  session: rootsStatement('$5', sessionPage),
+} as const
 
 /** The traces that a page shows: all public ones, all of a namespace, or both. */
 export type FeedSource = 'public' | { readonly namespaceId: string; readonly withPublic: boolean }
@@ -83,21 +85,22 @@ export const feedRows = (
     : reads.rows<FeedRow & Row>('feed-namespace', namespaceFeedStatement, [...values, namespaceId])
 }
 
-/** The rows of one page without sub-agents: of the public feed, or of that of a user and a namespace. */
+/** The traces that a page without sub-agents shows: the public ones, those of a namespace for its members, or those and all public ones for a user. */
+export type RootSource = 'public' | { readonly namespaceId: string; readonly userId?: string }
+
+/** The rows of one page without sub-agents, newest first. */
 export const rootRows = (
   reads: Reads<ReadTables>,
-  options: { reader: { userId: string; namespaceId: string } | undefined; limit: number; after: After | undefined },
+  options: { source: RootSource; limit: number; after: After | undefined },
 ): Promise<FeedRow[]> => {
-  const { reader, limit } = options
+  const { source, limit } = options
   const { createdAt, id } = options.after ?? NEWEST
   const values = [createdAt, id, limit]
-  return reader
-    ? reads.rows<FeedRow & Row>('feed-session-roots', rootsStatements.session, [
-        ...values,
-        reader.namespaceId,
-        reader.userId,
-      ])
-    : reads.rows<FeedRow & Row>('feed-public-roots', rootsStatements.public, values)
+  if (source === 'public') return reads.rows<FeedRow & Row>('feed-public-roots', rootsStatements.public, values)
+  const { namespaceId, userId } = source
+  return userId === undefined
+    ? reads.rows<FeedRow & Row>('feed-namespace-roots', rootsStatements.namespace, [...values, namespaceId])
+    : reads.rows<FeedRow & Row>('feed-session-roots', rootsStatements.session, [...values, namespaceId, userId])
 }
 
 /** A trace of the feed: its sort keys and its JSON, which is empty if the trace must not be shown. */

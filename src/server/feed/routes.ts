@@ -11,7 +11,7 @@ import { type FeedSource, feedRows, feedTexts, mergeEntries, rootRows, toEntries
 /** The route of the feed. First pages are cached: the public one, and one for each namespace. A caller gets both merged. */
 export const feedRoutes = (app: FastifyInstance, service: FeedServices): void => {
   const { reads } = service
-  const { publicPage, namespacePage, cachedBody } = firstPages(service)
+  const { publicPage, publicRoots, namespacePage, cachedBody } = firstPages(service)
 
   const firstPage = async (namespaceId: string | undefined, limit: number) => {
     if (namespaceId === undefined) return (await publicPage(limit)).entries
@@ -31,9 +31,11 @@ export const feedRoutes = (app: FastifyInstance, service: FeedServices): void =>
   }
 
   const rootsFor = async (caller: Caller | undefined, limit: number, after: After | undefined) => {
-    const reader = caller?.namespace && { userId: caller.userId, namespaceId: caller.namespace.id }
-    const rows = await rootRows(reads, { reader, limit: limit + 1, after })
-    return feedTexts(await toEntries(rows, service), limit, caller !== undefined)
+    const isAuthenticated = caller !== undefined
+    if (!caller?.namespace && !after) return feedTexts((await publicRoots(limit)).entries, limit, isAuthenticated)
+    const source = caller?.namespace ? { userId: caller.userId, namespaceId: caller.namespace.id } : 'public'
+    const rows = await rootRows(reads, { source, limit: limit + 1, after })
+    return feedTexts(await toEntries(rows, service), limit, isAuthenticated)
   }
 
   route(app, feed, 'GET /v1/feed', ({ caller, query }, reply) => {

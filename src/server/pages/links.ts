@@ -26,6 +26,9 @@ export const tracePath = (slug: string, externalId: string, messageId?: string):
 export const beneathTrace = (slug: string, externalId: string, name: string): string =>
   `${tracePath(slug, externalId)}/-/${name}`
 
+/** The sub-agents of a trace. */
+export const subAgentsPath = (slug: string, externalId: string): string => beneathTrace(slug, externalId, 'sub-agents')
+
 /** The page of one message of a trace. */
 export const messagePath = (slug: string, externalId: string, messageId: string): string =>
   beneathTrace(slug, externalId, `message/${toSegment(messageId)}`)

@@ -1,4 +1,5 @@
 import { sessionLengthText } from '../../base/for-people.ts'
+import { subAgentsText } from '../../base/sub-agents.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../../base/time-ahead.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
@@ -9,7 +10,7 @@ import { strip } from '../../transcript/html/strip.ts'
 import { isoText } from '../../transcript/times.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { dayOf, shortDay } from './days.ts'
-import { namespacePath, tracePath } from './links.ts'
+import { namespacePath, subAgentsPath, tracePath } from './links.ts'
 
 /** The time by which a list is sorted. A list by the start of sessions has headings for days; in a list by their upload each row shows its day. */
 type ListOrder = 'createdAt' | 'startedAt'
@@ -83,6 +84,12 @@ export const placeHtml = ({ projectName, gitBranch }: FeedTrace): Html => {
   return place === '' ? none : markup`<span class="on">${icon('branch')}<code dir="auto">${place}</code></span>`
 }
 
+/** The link to the sub-agents of a session, which a list leaves out. */
+const belowHtml = ({ namespace, externalId, childCount = 0 }: FeedTrace): Html =>
+  childCount === 0
+    ? none
+    : markup`<a class="below" href="${subAgentsPath(namespace.slug, externalId)}">+${subAgentsText(childCount)}</a>`
+
 const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptions): Html => {
   const { namespace, externalId, shape } = trace
   const path = tracePath(namespace.slug, externalId)
@@ -97,7 +104,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptio
   return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
-${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${placeHtml(trace)}</div></div>
+${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${belowHtml(trace)}${placeHtml(trace)}</div></div>
 <div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>
 `
 }

@@ -32,7 +32,8 @@ export type TracePage = {
   /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
   /** The session that this one continues, or that has started it. */
-  readonly origin: (Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean }) | undefined
+  readonly origin:
+    (Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean; readonly agent: string | undefined }) | undefined
   /** The number of files that the session changed. */
   readonly changed: number
   readonly preview?: Preview | undefined
@@ -186,7 +187,7 @@ const linkedOf = ({ linked }: TracePage): Html => {
 
 const originOf = ({ origin }: TracePage): Html | undefined =>
   origin &&
-  markup`<span>${icon(origin.isContinued ? 'branch' : 'sub-agent')}${origin.isContinued ? 'continues' : 'started by'} <a href="${origin.path}"><bdi>${origin.title}</bdi></a></span>`
+  markup`<span>${icon(origin.isContinued ? 'branch' : 'sub-agent')}${origin.isContinued ? 'continues' : markup`by <bdi>${origin.agent ?? 'an agent'}</bdi>, in`} <a href="${origin.path}"><bdi>${origin.title}</bdi></a></span>`
 
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {

@@ -41,6 +41,7 @@ import { oembedRoute } from '../web/oembed-route.ts'
 import { settingsRoutes } from '../web/settings-routes.ts'
 import { timelinePageRoute } from '../web/timeline-route.ts'
 import { traceActionRoutes } from '../web/trace-actions.ts'
+import { subAgentsPageRoute } from '../web/sub-agents-route.ts'
 import { traceChangesRoute } from '../web/trace-changes-route.ts'
 import { traceMessageRoute } from '../web/trace-message-route.ts'
 import { tracePageRoute } from '../web/trace-route.ts'
@@ -225,6 +226,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,
+      subAgentsPageRoute,
       traceMessageRoute,
       settingsRoutes,
       traceActionRoutes,

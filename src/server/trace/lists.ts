@@ -94,13 +94,13 @@ const readerOf = ({ publicOnly = false }: Listed): ListReader => (publicOnly ? '
 export const orderedIds = (sort: Sort, listed: Listed = {}): string => {
   const { of, ofPublic, after, order } = orders[sort]
   const from = listed.publicOnly ? ofPublic : of
-  const roots = listed.rootsOnly ? ` and ${isRoot(`${from.split(' ')[0]}.id`, readerOf(listed))}` : ''
+  const roots = listed.rootsOnly ? ` and ${isRoot(sort === 'createdAt' ? 'feed' : 'traces', readerOf(listed))}` : ''
   return `select id from ${from} and ${after}${roots} order by ${order}`
 }
 
-/** SQL for the ids of the traces of a namespace that the user $5 has created, by their start, from a place on. */
+/** SQL for the ids of the roots of a namespace, for its members, that the user $5 has created, by their start, from a place on. */
 export const authoredIds = `select id from traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
-    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after} order by ${orders.startedAt.order}`
+    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after} and ${isRoot('traces', 'member')} order by ${orders.startedAt.order}`
 
 /** SQL for the order of the rows of a list. */
 export const shownOrder = (sort: Sort): string => orders[sort].shown

@@ -1,10 +1,8 @@
+import { MOST_CHILDREN } from '../../base/sub-agents.ts'
 import { listedBy } from '../../tables/main.ts'
 
 /** Who reads a list: anybody, a member of the namespaces of all its traces, or the user of a parameter such as `$5`. */
 export type ListReader = 'anybody' | 'member' | `$${number}`
-
-/** At most this many sub-agents of a trace are counted. */
-export const MOST_CHILDREN = 100
 
 /** SQL: whether the reader may read the trace of an alias. */
 const mayRead = (alias: string, reader: ListReader): string => {
@@ -16,19 +14,24 @@ const mayRead = (alias: string, reader: ListReader): string => {
 }
 
 /** SQL: whether the trace of an alias was started by a call of its parent: a fork and a session that was resumed were not. */
-const isSubAgent = (alias: string): string =>
+export const isSubAgent = (alias: string): string =>
   `${alias}.parent_key is not null and coalesce(${alias}.parent_kind::text, '"call"') = '"call"'`
 
 /**
- * SQL: whether a trace stands by itself in a list: it is no sub-agent's of a trace that the reader may read. `id` is the expression of its id. It and its
- * parent are looked up one by one, so that no plan reads all traces for them; of `is null` plans would expect that it hardly ever holds.
+ * SQL: whether a trace stands by itself in a list: it is no sub-agent's of a trace that the reader may read. `table` is that of the list. The trace, where
+ * the table lacks its parent, and the parent are looked up one by one, so that no plan reads all traces for them; of `is null` plans would expect that it
+ * hardly ever holds. With 12 sub-agents a trace, a page of 51 by start takes 5 ms instead of 2 ms.
  */
-export const isRoot = (id: string, reader: ListReader): string => `not coalesce((
-  select true from (select * from traces r where r.id = ${id} limit 1) s where ${isSubAgent('s')} and (
-    select 1 from (select * from traces r where r.key = s.parent_key and r.namespace_id = s.namespace_id limit 1) p
-    where p.id <> s.id and ${mayRead('p', reader)}
+export const isRoot = (table: 'feed' | 'traces', reader: ListReader): string => {
+  const [trace, from] =
+    table === 'traces' ? ['traces', ''] : ['s', 'from (select * from traces r where r.id = feed.id limit 1) s']
+  return `not coalesce((
+  select true ${from} where ${isSubAgent(trace)} and (
+    select 1 from (select * from traces r where r.key = ${trace}.parent_key and r.namespace_id = ${trace}.namespace_id limit 1) p
+    where p.id <> ${trace}.id and ${mayRead('p', reader)}
   ) is not null
 ), false)`
+}
 
 /** SQL for the column with the number of sub-agents of the trace `t` that the reader may read. `is true` keeps plans from an index of namespaces. */
 export const childCount = (reader: ListReader): string => {

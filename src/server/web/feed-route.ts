@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { Cursor, DEFAULT_LIMIT } from '../../contract/parameters.ts'
 import { type FeedServices, firstPages } from '../feed/first-pages.ts'
-import { feedRows, shownEntries, toEntries } from '../feed/queries.ts'
+import { rootRows, shownEntries, toEntries } from '../feed/queries.ts'
 import { type SessionList, sessionsOfNamespace } from '../feed/session-lists.ts'
 import type { Caller } from '../http/caller.ts'
 import { notFound } from '../http/http-error.ts'
@@ -23,13 +23,13 @@ const Query = z.object({ scope: z.enum(scopes).optional().catch(undefined), curs
 /** `GET /`: the sessions that the viewer may read, as a page for a browser. Any other client gets 404. */
 export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): void => {
   const { reads, config, now } = service
-  const { publicPage } = firstPages(service)
+  const { publicRoots } = firstPages(service)
 
   const publicList = async (cursor: string | undefined): Promise<SessionList> => {
     const after = afterOf(cursor)
     const entries = after
-      ? await toEntries(await feedRows(reads, { source: 'public', limit: DEFAULT_LIMIT + 1, after }), service)
-      : (await publicPage(DEFAULT_LIMIT)).entries
+      ? await toEntries(await rootRows(reads, { source: 'public', limit: DEFAULT_LIMIT + 1, after }), service)
+      : (await publicRoots(DEFAULT_LIMIT)).entries
     const { texts, nextCursor } = shownEntries(entries, DEFAULT_LIMIT)
     return { traces: texts.map((text) => JSON.parse(text) as FeedTrace), nextCursor }
   }

@@ -4,6 +4,7 @@ import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import type { LinkedTrace } from '../http/long-list.ts'
 import type { ModelRegistry } from '../models/registry.ts'
 import { childIn } from '../pages/trace-links.ts'
+import { agentName } from '../../transcript/agent-names.ts'
 import { childrenStatement } from '../trace/children-route.ts'
 import { shownRow } from '../trace/model-names.ts'
 import { FAR_FUTURE, type StoredDetail, summaryColumns, summaryTables } from '../trace/queries.ts'
@@ -27,11 +28,22 @@ export type Relations = {
   readonly texts: readonly string[]
 }
 
-/** The session that another one continues, or by which it was started as a sub-agent. */
-export type Origin = Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean }
+/** The session that another one continues, or by which it was started as a sub-agent; `agent` is the name of its agent, if that is known. */
+export type Origin = Pick<Child, 'path' | 'title'> & {
+  readonly isContinued: boolean
+  readonly agent: string | undefined
+}
 
 const originStatement = `
   select ${summaryColumns} from (select id from traces where id = $1 and ($2 or visibility = 'public')) f ${summaryTables}`
+
+/** Whether a trace was started by a call of another one, also of one that is not there. */
+export const isOfAgent = ({
+  external_id,
+  parent_external_id: parent,
+  parent_kind,
+}: Pick<StoredDetail, 'external_id' | 'parent_external_id' | 'parent_kind'>): boolean =>
+  parent !== null && JSON.parse(parent) !== external_id && !isContinuation(parent_kind)
 
 const isContinuation = (kind: string | null) => kind !== null && JSON.parse(kind) !== 'call'
 
@@ -44,7 +56,7 @@ export const relationsOf = async (
 ): Promise<Relations> => {
   const { namespace_id, external_id, parent_external_id, parent_kind } = trace
   const slug = trace.slug ?? ''
-  const isShown = ({ id }: ListedRow) => reads.isNotQuarantined(`trace-${id}`)
+  const isShown = ({ id }: ListedRow) => id !== trace.id && reads.isNotQuarantined(`trace-${id}`)
   const values = [namespace_id, keyHash(external_id), FAR_FUTURE.createdAt, FAR_FUTURE.id, MOST_CHILDREN]
   const name = `traces-children${isMember ? '' : '-public'}`
   const parent = parent_external_id === null ? undefined : (JSON.parse(parent_external_id) as string)
@@ -58,13 +70,17 @@ export const relationsOf = async (
   const textOf = (row: ListedRow) => summaryText(shownRow(known, row))
   const [children, origins] = [below.filter(isShown), above.filter(isShown)]
   const kinds = Map.groupBy(children, (row) => isContinuation(row.parent_kind))
-  const originText = origins.map(textOf).at(0)
+  const [originRow] = origins
+  const originText = originRow && textOf(originRow)
   const linked = [...children, ...origins].map(({ id, created_at }) => ({ id, createdAt: created_at }))
   const texts = { children: kinds.get(false)?.map(textOf) ?? [], continuations: kinds.get(true)?.map(textOf) ?? [] }
   return {
     ...texts,
-    origin:
-      originText === undefined ? undefined : { ...childIn(slug, originText), isContinued: isContinuation(parent_kind) },
+    origin: originRow && {
+      ...childIn(slug, originText!),
+      isContinued: isContinuation(parent_kind),
+      agent: agentName(JSON.parse(originRow.agent_id) as string),
+    },
     linked,
     texts: [...texts.children, ...texts.continuations, ...(originText === undefined ? [] : [originText])],
   }

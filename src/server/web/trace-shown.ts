@@ -12,7 +12,7 @@ import { headOf, readTrace } from '../../transcript/head.ts'
 import type { CallCounts } from '../../transcript/html/strip.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import type { SessionValues } from './row-steps.ts'
-import { relationsOf } from './trace-relations.ts'
+import { isOfAgent, relationsOf } from './trace-relations.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
 
@@ -50,21 +50,23 @@ export const showTrace = async (
   caller: Caller | undefined,
 ) => {
   const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
-  const [author, relations] = await Promise.all([
-    authorOf(reads, trace.created_by),
+  const isByAgent = isOfAgent(trace)
+  const [person, relations] = await Promise.all([
+    isByAgent ? undefined : authorOf(reads, trace.created_by),
     relationsOf({ reads, models }, trace, located.reader.isMember),
   ])
   const reader = { ...located.reader, linked: relations.linked }
   /** The JSON text of the trace, as in answers of the API. */
   const text = detailText(shownRow(await models.known(), trace))
   const fields = readTrace(text)
-  const head = { ...headOf(fields), author }
+  const head = headOf(fields)
+  const author = isByAgent ? (relations.origin?.agent ?? head.lead.agent ?? 'an agent') : person
   return {
     trace,
     slug: trace.slug ?? slug,
     text,
     fields,
-    head,
+    head: { ...head, author },
     relations,
     reader,
     mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),

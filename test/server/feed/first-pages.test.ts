@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { PUBLIC_TRACES, tracesIn } from '../../../src/server/effects.ts'
+import { PUBLIC_ROOTS, PUBLIC_TRACES, tracesIn } from '../../../src/server/effects.ts'
 import { type FeedServices, firstPages, newFeedCache } from '../../../src/server/feed/first-pages.ts'
 
 const test = suite('feed/first-pages')
@@ -19,6 +19,8 @@ test('an event about the list, or about a trace, a namespace or an author on a p
   for (const [page, list] of [
     [() => pages.publicPage(1), PUBLIC_TRACES],
     [() => pages.namespacePage('n1', 1), tracesIn('n1')],
+    [() => pages.publicRoots(1), PUBLIC_TRACES],
+    [() => pages.publicRoots(1), PUBLIC_ROOTS],
   ] as const) {
     await page()
     for (const topic of [list, 't1', 'n1', 'u1']) {

@@ -29,6 +29,7 @@ const shown = [
   { show: await prepare(sessionFeedStatement), rest: [LIMIT, namespace] },
   { show: await prepare(namespaceFeedStatement), rest: [LIMIT, namespace] },
   { show: await prepare(rootsStatements.public), rest: [LIMIT] },
+  { show: await prepare(rootsStatements.namespace), rest: [LIMIT, namespace] },
   { show: await prepare(rootsStatements.session), rest: [LIMIT, namespace, namespace] },
 ]
 const page = await prepare(namespaceChunkStatement)

@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { sessionStatements } from '../../../src/server/feed/session-lists.ts'
+import { sessionStatements, subAgentsStatements } from '../../../src/server/feed/session-lists.ts'
 import { childrenStatement } from '../../../src/server/trace/children-route.ts'
 import { Sort } from '../../../src/contract/traces.ts'
 import { type ListPlace, listStatement, orderValues } from '../../../src/server/trace/lists.ts'
@@ -71,6 +71,13 @@ for (const [kind, statement] of Object.entries(sessionStatements)) {
   const values = placesOf('startedAt').map((place) => [...orderValues(shop, place), LIMIT])
   const withMember = values.map((some) => (kind === 'public' ? some : [...some, author]))
   await prepare(`sessions, ${kind}`, statement, withMember)
+}
+for (const [kind, statement] of Object.entries(subAgentsStatements)) {
+  const values = [
+    [FAR_FUTURE.createdAt, FAR_FUTURE.id],
+    [COUNT / 2, shop],
+  ].map((place) => [shop, parent, ...place, LIMIT, shop, ...(kind === 'public' ? [] : [author])])
+  await prepare(`sub-agents, ${kind}`, statement, values)
 }
 
 // Of the namespace the newest half is private, and of each ten traces one began when is not known; those of others are newer.

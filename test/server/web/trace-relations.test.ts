@@ -81,9 +81,9 @@ test('a session says which one it continues, and that one where it goes on; a su
   const child = await childOf(origin, 'The sub-agent')
   const head = (body: string) => /<header class="head">[^]*<\/header>/.exec(body)![0]
   for (const { page } of [fork, again]) assert.match(head(await get(page)), /continues <a[^>]*><bdi>The origin</)
-  assert.match(head(await get(child.page)), /started by <a[^>]*><bdi>The origin</)
+  assert.match(head(await get(child.page)), /by <bdi>an agent<\/bdi>, in <a[^>]*><bdi>The origin</)
   const body = await get(origin.page)
-  assert.not.match(head(body), /continues|started by/)
+  assert.not.match(head(body), /continues|by <bdi>/)
   const [, continued = ''] = body.split('Continued in')
   for (const title of ['The fork', 'Written anew']) assert.match(continued, title)
   assert.not.match(continued, 'The sub-agent')

@@ -80,7 +80,7 @@ export const lists = css`
       flex: 1 1 0; /* what the others leave */
       max-inline-size: none;
     }
-    .list .in .meta > :is(.live, :has(.tag)) {
+    .list .in .meta > :is(.live, .below, :has(.tag)) {
       flex: none;
     }
     .list .in .meta :is(code, bdi) {
@@ -90,7 +90,7 @@ export const lists = css`
     .list .end .meta {
       gap: 0.1rem 0.7rem;
     }
-    .list .in .meta > .ns {
+    .list .in .meta > :is(.ns, .below) {
       position: relative;
       z-index: 1;
     }

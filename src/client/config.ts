@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import envPaths from 'env-paths'
 import { UsageError } from '../cli/exit.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { trimEndMatching } from '../base/texts.ts'
 import type { EnvironmentVariables } from './agents/agent.ts'
 import { lastServer, presentAddress } from './login/credentials.ts'
 
 const DEFAULT_SERVER = 'http://127.0.0.1:3000'
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /** The folder of credentials and settings: `TRACEBOOK_CONFIG_DIR`, else the platform's folder for configuration. */
 export const configDir = (env: EnvironmentVariables): string =>
@@ -44,9 +44,6 @@ export const givenAddress = (option: string | undefined, env: EnvironmentVariabl
 /** The same; where the service has moved since the address was last used, its present address. */
 export const serverAddress = (option: string | undefined, env: EnvironmentVariables): string =>
   presentAddress(configDir(env), givenAddress(option, env))
-
-/** Whether `hostname`, as `URL.hostname` spells it, is this machine. */
-export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 /** Whether requests to `server` cross a network without encryption. */
 export const isUnencrypted = (server: string): boolean => {

@@ -9,6 +9,8 @@ import type { MakeCommand } from './declared/command.ts'
 /** Commands that the list shows below a heading, each with what it says of it. They are imported when one of them is called. */
 type Group = {
   readonly heading: string
+  /** Whether they work on the service itself, so that the client that it hands out lacks them. */
+  readonly isOfService: boolean
   readonly descriptions: Readonly<Record<string, string>>
   readonly load: () => Promise<Readonly<Record<string, MakeCommand>>>
 }
@@ -17,7 +19,12 @@ const group = <Name extends string>(
   heading: string,
   load: () => Promise<Readonly<Record<Name, MakeCommand>>>,
   descriptions: Readonly<Record<NoInfer<Name>, string>>,
-): Group => ({ heading, load, descriptions })
+  isOfService = false,
+): Group => ({ heading, load, descriptions, isOfService })
+
+/** Set where the client is bundled alone (`server/pages/client-package.ts`). */
+declare const CLIENT_ONLY: true | undefined
+const isClientOnly = typeof CLIENT_ONLY !== 'undefined'
 
 const groups: readonly Group[] = [
   group('Your login:', async () => (await import('./declared/login.ts')).loginCommands, {
@@ -60,18 +67,28 @@ const groups: readonly Group[] = [
     members: 'List and change the members of a namespace',
     invite: 'Invite others to a namespace, or join one',
   }),
-  group('The service:', async () => (await import('./declared/service.ts')).serviceCommands, {
-    serve: 'Run the service. Without DATABASE_URL it starts its own PostgreSQL, in DATA_DIR.',
-    models: 'The model registry, which gives models their names',
-    rebuild: 'Build new read models from the log, then swap them',
-    users: 'List all users, or remove one from the service',
-    backup: 'Write a backup of the running service to a file',
-    restore: 'Restore a backup into an empty DATA_DIR or database',
-    openapi: 'Print the OpenAPI document of the HTTP API',
-  }),
-  group('The service:', async () => (await import('./declared/log.ts')).logCommands, {
-    log: 'Copy a log, or handle events that cannot be applied',
-  }),
+  group(
+    'The service:',
+    async () => (await import('./declared/service.ts')).serviceCommands,
+    {
+      serve: 'Run the service. Without DATABASE_URL it starts its own PostgreSQL, in DATA_DIR.',
+      models: 'The model registry, which gives models their names',
+      rebuild: 'Build new read models from the log, then swap them',
+      users: 'List all users, or remove one from the service',
+      backup: 'Write a backup of the running service to a file',
+      restore: 'Restore a backup into an empty DATA_DIR or database',
+      openapi: 'Print the OpenAPI document of the HTTP API',
+    },
+    true,
+  ),
+  group(
+    'The service:',
+    async () => (await import('./declared/log.ts')).logCommands,
+    {
+      log: 'Copy a log, or handle events that cannot be applied',
+    },
+    true,
+  ),
   group('The service:', async () => (await import('./declared/audit.ts')).auditCommands, {
     audit: 'Show who did what, and prove it',
   }),
@@ -81,8 +98,7 @@ const groups: readonly Group[] = [
 ]
 
 const firstSteps = `
-First steps:
-  ${commandName} serve  # run a service, if you have none
+First steps:${isClientOnly ? '' : `\n  ${commandName} serve  # run a service, if you have none`}
   ${commandName} login  # log in to it from this machine
   ${commandName} sync   # upload the sessions of your agents
   ${commandName} ls     # list them
@@ -117,10 +133,11 @@ const newProgram = async (isLoaded: (name: string) => boolean): Promise<Command>
     .description('Store, share and follow the recorded sessions of AI coding agents.')
     .version(version)
     .addHelpText('after', firstSteps)
-  for (const { heading, descriptions, load } of groups)
+  for (const { heading, descriptions, load, isOfService } of groups)
     for (const [name, description] of Object.entries(descriptions)) {
       const command = isLoaded(name) ? (await load())[name]!(loadProgram) : new Command(name)
-      program.addCommand(command.description(description).helpGroup(heading))
+      const hidden = isClientOnly && isOfService
+      program.addCommand(command.description(description).helpGroup(heading), { hidden })
     }
   prepare(program, [])
   return program

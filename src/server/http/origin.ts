@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isLoopback } from './address.ts'
 import type { HttpConfig } from './settings.ts'
 import { HttpError } from './http-error.ts'
-import { listensOnLoopback } from './host.ts'
+import { type NetworkSettings, isReachedByOthers, listensOnLoopback } from './host.ts'
 
 /** The origin of the service: that of `PUBLIC_URL`, else of the address that it listens on. */
 export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpConfig): string => {
@@ -10,6 +10,26 @@ export const originOf = (app: FastifyInstance, { PUBLIC_URL, HOST, PORT }: HttpC
   const address = app.server.address()
   const port = typeof address === 'object' && address ? address.port : PORT
   return new URL(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${port}`).origin
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * The address of the service in commands that are printed: `PUBLIC_URL`, else the one that it listens on if only this machine reaches it; undefined if
+     * there is neither. Never of a request's `Host`, which others may choose.
+     */
+    printedAddress(): string | undefined
+  }
+}
+
+/** The same for a service that listens at `listening`. */
+export const printedAddressOf = (config: NetworkSettings, listening: string): string | undefined => {
+  if (config.PUBLIC_URL) return new URL(config.PUBLIC_URL).origin
+  return isReachedByOthers(config) ? undefined : listening
+}
+
+export const installPrintedAddress = (app: FastifyInstance, config: HttpConfig): void => {
+  app.decorate('printedAddress', () => printedAddressOf(config, originOf(app, config)))
 }
 
 /** The address of the service for a client: `PUBLIC_URL` without a slash at its end, else where the request was sent to. */

@@ -4,7 +4,7 @@
  */
 const RESERVED: ReadonlySet<string> = new Set(
   `admin assets compare oembed search settings login logout me new register signup static sync health
-  api app auth docs feed help invite invites mcp models namespaces openapi realtime root session sessions signin signout
+  api app auth client docs feed help invite invites mcp models namespaces openapi realtime root session sessions signin signout
   status support system traces user users v1 www metrics`.split(/\s+/),
 )
 

@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { bundleClientPackage } from './client-package.ts'
 import { bundleScripts } from './scripts.ts'
 
-/** Writes the scripts of the pages into a folder, for the package: `node package-scripts.ts FOLDER`. */
+/** Writes what pages offer into the folder of their module in the package, their scripts and the client: `node package-scripts.ts FOLDER`. */
 const folder = process.argv[2]!
-await mkdir(folder, { recursive: true })
-for (const { name, content } of await bundleScripts()) await writeFile(join(folder, name), content)
+const scripts = join(folder, 'scripts')
+await mkdir(scripts, { recursive: true })
+for (const { name, content } of await bundleScripts()) await writeFile(join(scripts, name), content)
+await writeFile(join(folder, 'client.tgz'), await bundleClientPackage())

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle } from './esbuild.ts'
 
 /** A script of the pages. Its name has a hash of its content. */
 type Script = { readonly name: string; readonly content: Uint8Array }
@@ -12,27 +13,22 @@ const packaged = fileURLToPath(new URL('scripts/', import.meta.url))
 
 /** Bundles the scripts from their sources, in a few tens of milliseconds. @throws if esbuild cannot run here */
 export const bundleScripts = async (): Promise<readonly Script[]> => {
-  const { build, stop } = await import('esbuild')
-  try {
-    const { outputFiles } = await build({
-      entryPoints: [`${sources}main.ts`],
-      outdir: sources, // nothing is written
-      write: false,
-      bundle: true,
-      splitting: true,
-      minify: true,
-      format: 'esm',
-      target: 'es2023',
-      define: { 'process.env.NODE_ENV': '"production"' }, // of virtual-core
-      entryNames: '[name]-[hash]',
-      chunkNames: '[name]-[hash]',
-      legalComments: 'none',
-      logLevel: 'silent',
-    })
-    return outputFiles.map(({ path, contents }) => ({ name: basename(path), content: contents }))
-  } finally {
-    await stop()
-  }
+  const { outputFiles } = await bundle({
+    entryPoints: [`${sources}main.ts`],
+    outdir: sources, // nothing is written
+    write: false,
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2023',
+    define: { 'process.env.NODE_ENV': '"production"' }, // of virtual-core
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    legalComments: 'none',
+    logLevel: 'silent',
+  })
+  return outputFiles.map(({ path, contents }) => ({ name: basename(path), content: contents }))
 }
 
 const packagedScripts = async (): Promise<readonly Script[]> =>

@@ -56,11 +56,12 @@ import { answerUnroutable, newBrokenHeadAnswer } from '../http/unroutable.ts'
 import { REOPENING, installClosing } from '../http/closing.ts'
 import { drain } from '../http/drain.ts'
 import { installAssets } from '../http/assets.ts'
+import { installClientPackage } from '../http/client-package.ts'
 import { installErrors, sendError } from '../http/errors.ts'
 import { answerHead } from '../http/head-requests.ts'
 import { invalid, notFound } from '../http/http-error.ts'
 import { ExplainedUnavailable } from '../../eventstore/engine/rejected.ts'
-import { installCrossOriginCheck } from '../http/origin.ts'
+import { installCrossOriginCheck, installPrintedAddress } from '../http/origin.ts'
 import { healthRoutes } from '../health/routes.ts'
 import { type HostCheck, installHost, newHostCheck } from '../http/host.ts'
 import { installLargeAnswers } from '../http/large-answers.ts'
@@ -118,6 +119,7 @@ const newApp = (logger: FastifyBaseLogger, config: Config, checkHost: HostCheck)
       void sendError(checkHost(request.raw) ?? error, request, reply)
     },
   })
+  installPrintedAddress(app, config)
   return app
 }
 
@@ -184,6 +186,7 @@ export const buildReopening = async ({ config, logger, now, problem }: Reopening
 export const installApi = async (app: FastifyInstance, service: Service): Promise<void> => {
   const refuseOthers = refuseOtherMethods(app)
   installAssets(app)
+  installClientPackage(app)
   await app.register(async (scope) => {
     scope.addHook('onRoute', assertStatesAuth)
     answerHead(scope)

@@ -1,11 +1,12 @@
 import { requireAgreement } from '../cli/ask.ts'
+import { clientLine } from '../base/client-line.ts'
+import { isLoopback } from '../base/loopback.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import type { AccountClient, Identity } from '../client/api/account.ts'
 import { hasStatus } from '../client/api/errors.ts'
-import { isLoopback } from '../client/config.ts'
 import { removeLogin } from '../client/login/credentials.ts'
 import { countOf } from '../client/report/text.ts'
 import type { ClientOptions } from './support/access.ts'
@@ -77,7 +78,7 @@ export const add = async (access: Access, { json }: ClientOptions): Promise<numb
   const { server } = access
   const { account, asLogin } = await openAccount(access)
   const { code, expiresAt } = await asLogin(account.newDeviceCode())
-  const command = `${commandName} login --join ${code} --server ${server}`
+  const command = clientLine(server, `login --join ${code} --server ${server}`, commandName)
   if (json) {
     await printDocument({ type: 'code', server, code, expiresAt, command })
     return exitCodes.ok

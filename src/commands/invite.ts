@@ -1,3 +1,4 @@
+import { clientLine } from '../base/client-line.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
@@ -33,8 +34,9 @@ export const make = async (access: Access, options: MakeOptions): Promise<number
     say(
       `An invite to "${slug}" as ${invite.role}, valid until ${shortTime(invite.expiresAt)}. Send this command to the person you invite:`,
     )
-    await printLines([`${commandName} invite accept ${invite.code} --server ${server}`])
-    say(`If they have no user there yet, they run: ${commandName} login --invite ${invite.code} --server ${server}`)
+    const line = (words: string) => clientLine(server, `${words} ${invite.code} --server ${server}`, commandName)
+    await printLines([line('invite accept')])
+    say(`If they have no user there yet, they run: ${line('login --invite')}`)
     say(`Without a terminal, they open: ${server}/invite/${invite.code}`)
   }
   return exitCodes.ok

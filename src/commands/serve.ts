@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
+import { clientLine } from '../base/client-line.ts'
 import { commandName } from '../cli/command-name.ts'
 import { onEndOfNpm } from '../cli/end-of-npm.ts'
 import { exitCodes } from '../cli/exit.ts'
@@ -51,17 +52,22 @@ Tracebook runs as ${roles.join(' and ')}
 /** The address that clients use by default. */
 const DEFAULT_URL = 'http://127.0.0.1:3000'
 
-const userMessage = ({ url, publicUrl, database }: Running) => {
-  const login = `${commandName} login${publicUrl === DEFAULT_URL ? '' : ` --server ${publicUrl}`}`
-  const sync = `${commandName} sync`.padEnd(login.length)
+/** A command of the client, for the next terminal, or for another machine. */
+const commandFor = ({ printedAddress }: Running, words: string): string =>
+  commandName === 'tracebook' ? `tracebook ${words}` : clientLine(printedAddress, words, commandName)
+
+const userMessage = (running: Running) => {
+  const { url, publicUrl, database } = running
+  const login = commandFor(running, `login${publicUrl === DEFAULT_URL ? '' : ` --server ${publicUrl}`}`)
+  const sync = commandFor(running, 'sync')
   return `
 Tracebook serves at ${url}${publicUrl === url ? '' : `, for others at ${publicUrl}`}
   database   ${database}
   reference  ${publicUrl}/docs
 
-Next, in another terminal${commandName.startsWith('npx') ? ', in this folder' : ''}:
-  ${login}    log in from this machine
-  ${sync}    upload the sessions of your coding agents
+Next, in another terminal${login.startsWith('npx tracebook') ? ', in this folder' : ''}, log in and upload the sessions of your coding agents:
+  ${login}
+  ${sync}
 `
 }
 

@@ -125,14 +125,26 @@ const states: readonly ShownPage[] = [
   invitePage(toLong, { is: 'member' }),
   invitePage(toLong, { is: 'ready', user: long }),
   invitePage(toLong, { is: 'ended', state: 'expired' }),
-  signInPage({ known: long, codehost: 'github.com', next: '/', origin: 'https://traces.example.org' }),
+  signInPage({
+    known: long,
+    codehost: 'github.com',
+    next: '/',
+    service: 'https://traces.example.org',
+    origin: 'https://traces.example.org',
+  }),
   unknownInvitePage,
   refusedInvitePage('a1B2c3D4e', 'An admin has removed you since this invite was made: ask for another one'),
   needsInvitePage,
   browserPage({ user, present: user, deviceName: 'laptop', code: 'x', action: '/', token: 'x' }),
   knownPage(user),
   joinProblemPage('This code has been used: make another one'),
-  signInPage({ known: user, codehost: 'github.com', next: '/', origin: 'https://traces.example.org' }),
+  signInPage({
+    known: user,
+    codehost: 'github.com',
+    next: '/',
+    service: 'https://traces.example.org',
+    origin: 'https://traces.example.org',
+  }),
   browserLinkPage('https://traces.example.org/signin/join?code=4F7K-9QWE-2M8T-X6RB-0ZHA', Date.UTC(2026, 0, 2)),
 ]
 

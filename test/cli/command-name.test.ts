@@ -1,6 +1,9 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { commandName, commandNameFor, type Started } from '../../src/cli/command-name.ts'
+import { commandName, commandNameFor, fetchedByNpx, type Started } from '../../src/cli/command-name.ts'
 
 const test = suite('how the command is called')
 
@@ -44,6 +47,28 @@ test('a command that npx has fetched from a file is called by its Node and its f
     commandNameFor(installed('/home/ada/.npm/_npx/1f')),
     '/n/node /home/ada/.npm/_npx/1f/node_modules/tracebook/src/tracebook.js',
   )
+})
+
+test('a command that npx has fetched from a service is called so again', async () => {
+  const from = 'https://traces.example.org/client/tracebook-0.1.0.tgz'
+  assert.is(commandNameFor({ ...installed('/home/ada/.npm/_npx/1f'), fetchedFrom: from }), `npx --yes ${from}`)
+  const home = await mkdtemp(join(tmpdir(), 'npx-'))
+  try {
+    const cache = join(home, '_npx', '1f')
+    await mkdir(cache, { recursive: true })
+    const noted = async (tracebook: string) => {
+      await writeFile(join(cache, 'package.json'), JSON.stringify({ dependencies: { tracebook } }))
+      return fetchedByNpx(join(cache, 'node_modules', 'tracebook'))
+    }
+    assert.is(await noted(from), from)
+    assert.is(await noted('file:/home/ada/tracebook-0.1.0.tgz'), undefined)
+    await writeFile(join(cache, 'package.json'), 'half of')
+    assert.is(fetchedByNpx(join(cache, 'node_modules', 'tracebook')), undefined)
+    assert.is(fetchedByNpx('/home/ada/project/node_modules/tracebook'), undefined)
+    assert.is(fetchedByNpx('/clone'), undefined)
+  } finally {
+    await rm(home, { recursive: true })
+  }
 })
 
 test('in this clone the command is called through npx', () => assert.is(commandName, 'npx tracebook'))

@@ -37,7 +37,8 @@ test('a second machine joins with a code, is listed, and is removed again', () =
     await first.run('login')
     const shown = await first.run('devices', 'add')
     assert.is(shown.how, 0)
-    const [, code, server] = /^\n {2}(?:npx )?tracebook login --join (\S+) --server (\S+)\n\n$/.exec(shown.out)!
+    const [, code, server] =
+      /^\n {2}npx --yes http:\S+\/client\/tracebook-[\d.]+\.tgz login --join (\S+) --server (\S+)\n\n$/.exec(shown.out)!
     assert.is(server, url)
     assert.match(
       shown.err,

@@ -9,7 +9,9 @@ import { inWorld } from './support/world.ts'
 const test = suite('tracebook namespaces, invite and members')
 
 const codeIn = (out: string): string => {
-  const code = /^.*tracebook invite accept (\w{9}) --server http:\S+\n$/.exec(out)?.[1]
+  const code = /^npx --yes http:\S+\/client\/tracebook-[\d.]+\.tgz invite accept (\w{9}) --server http:\S+\n$/.exec(
+    out,
+  )?.[1]
   assert.ok(code, out)
   return code!
 }

@@ -22,7 +22,9 @@ test('SIGTERM and SIGINT end it with 0, in time, and leave no process; a start g
       assert.is(how, 0)
       assert.match(
         err,
-        new RegExp(`^\\nTracebook serves at ${service.url}\\n[^{]*sessions of your coding agents\\n\\n$`),
+        new RegExp(
+          `^\\nTracebook serves at ${service.url}\\n[^{]*\\n  npx --yes ${service.url}/client/tracebook-[^{]*\\.tgz sync\\n\\n$`,
+        ),
       )
       for (const line of out.split('\n').slice(0, -1)) assert.type(JSON.parse(line).time, 'number')
       assert.equal(await allOf(dataDir), [])

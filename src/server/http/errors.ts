@@ -101,7 +101,7 @@ const withoutWrong = (url: string, wrong: readonly string[]): string => {
 }
 
 const shownOnPage = ({ code, details }: HttpError, message: string, request: FastifyRequest): ShownError => {
-  const { id: requestId, url, protocol, host } = request
+  const { id: requestId, url, protocol, host, server } = request
   const { user, isKnown } = viewerOf(request)
   const { formErrors = [], fieldErrors = {} } = (code === 'invalid_request' ? details : {}) as Partial<Details>
   const ofFields = Object.entries(fieldErrors).flatMap(([field, issues]) => issues.map((issue) => `${field} ${issue}`))
@@ -114,6 +114,7 @@ const shownOnPage = ({ code, details }: HttpError, message: string, request: Fas
     issues: [...formErrors, ...ofFields],
     requestId,
     path: isOfAddress ? asked : pageOfForm(request),
+    service: server.printedAddress(),
     origin,
     isOfAddress,
     canSignIn: isKnown && !user,

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contract/errors.ts'
-import { markup } from '../../transcript/html/markup.ts'
-import { commandHtml } from './commands.ts'
+import { type Html, markup } from '../../transcript/html/markup.ts'
+import { clientHtml } from './commands.ts'
 import { signInPath } from './links.ts'
 import { type Page, blankPage } from './page.ts'
 
@@ -13,7 +13,9 @@ export type ShownError = {
   readonly requestId: string
   /** The page that the viewer asked for, or the page with the form that was sent; undefined if unknown. */
   readonly path: string | undefined
-  /** The address of the service. */
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
+  /** The address that the viewer has reached. */
   readonly origin: string
   /** Whether the mistakes are in the address of the page, and not in a form. */
   readonly isOfAddress: boolean
@@ -23,27 +25,29 @@ export type ShownError = {
 
 const blank = (title: string, content: Page['content']): Page => ({ ...blankPage(title, content), name: 'error' })
 
+type Asked = Pick<ShownError, 'service' | 'origin'>
+
 /** The command that signs in the browser, and opens the session that was asked for. */
-export const openCommand = (origin: string, path: string): string => {
+export const openHtml = ({ service, origin }: Asked, path: string): Html => {
   const [, session] = /^(\/@[^/?]+\/[^/?]+)/.exec(path) ?? []
-  return session === undefined ? 'tracebook open' : `tracebook open ${origin}${session}`
+  return clientHtml(service, session === undefined ? 'open' : `open ${service ?? origin}${session}`)
 }
 
 /** The page for an address that leads nowhere, and for one that the viewer may not read: it does not tell which of both is the case. */
-const notFound = ({ canSignIn, origin, path = '/' }: ShownError): Page =>
+const notFound = (error: ShownError): Page =>
   blank(
     'Not found',
     markup`<p>There is nothing at this address, or nothing that you may read. If it was shared with you, ask for a new link${
-      canSignIn ? markup`, or sign in:</p>\n${commandHtml(openCommand(origin, path))}` : markup`.</p>\n`
+      error.canSignIn ? markup`, or sign in:</p>\n${openHtml(error, error.path ?? '/')}` : markup`.</p>\n`
     }<p><a href="/">All sessions</a></p>
 `,
   )
 
-const unauthorized = ({ origin, path = '/' }: ShownError): Page =>
+const unauthorized = ({ service, origin, path = '/' }: ShownError): Page =>
   blank(
     'Sign in first',
     markup`<p>You have to be signed in to read this. On your machine, this signs in your browser:</p>
-${commandHtml(openCommand(origin, path))}
+${openHtml({ service, origin }, path)}
 <p><a href="${signInPath(path)}">Other ways to sign in</a></p>
 `,
   )

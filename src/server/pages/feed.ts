@@ -4,7 +4,7 @@ import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { NEW_NAMESPACE, namespacePath } from './links.ts'
 import type { Page } from './page.ts'
-import { commandHtml } from './commands.ts'
+import { clientHtml } from './commands.ts'
 import { traceList } from './trace-list.ts'
 
 /**
@@ -26,9 +26,9 @@ export const olderLink = (
     ? none
     : markup`<p class="more-link"><a class="btn" rel="next" href="${`${path}?${new URLSearchParams({ ...query, cursor: nextCursor }).toString()}`}">Older sessions</a></p>\n`
 
-const syncHint = markup`<div class="blank left"><h2>No sessions here yet</h2>
+const syncHint = (service: string | undefined) => markup`<div class="blank left"><h2>No sessions here yet</h2>
 <p>Upload those that your agents have recorded on your machine; they appear here while they run:</p>
-${commandHtml('tracebook sync')}
+${clientHtml(service, 'sync')}
 <p><a href="/help">How to begin</a></p></div>
 `
 
@@ -49,17 +49,19 @@ type FeedView = {
   readonly active: Namespace | undefined
   readonly namespaces: readonly Namespace[]
   readonly now: number
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
 }
 
 /** `/`, for a viewer with a session. */
-export const feedPage = ({ list, scope, userId, active, namespaces, now }: FeedView): Page => {
+export const feedPage = ({ list, scope, userId, active, namespaces, now, service }: FeedView): Page => {
   const isOwn = scope !== 'public'
   const shown = traceList(list.traces, { order: isOwn ? 'startedAt' : 'createdAt', hasNamespaces: !isOwn, now })
   const own = active ? tab('own', scope, markup`<bdi>@${active.slug}</bdi>`) : none
   // In a person's own namespace this list would be the same as the first.
   const mine = active?.type === 'org' || scope === 'mine' ? tab('mine', scope, markup`Mine`) : none
   const empty = isOwn
-    ? syncHint
+    ? syncHint(service)
     : markup`<div class="blank left"><h2>No public sessions yet</h2>
 <p>A session becomes public on its own page, or with <code>tracebook share</code>.</p></div>
 `
@@ -78,8 +80,13 @@ ${list.traces.length === 0 ? empty : shown}${olderLink('/', scope === 'own' ? {}
   }
 }
 
-/** `/`, for a viewer without a session. `server` is the address of the service. */
-export const homePage = (server: string, list: SessionList, now: number): Page => ({
+type HomeView = Pick<FeedView, 'list' | 'now' | 'service'> & {
+  /** The address that the viewer has reached. */
+  readonly origin: string
+}
+
+/** `/`, for a viewer without a session. */
+export const homePage = ({ list, now, service, origin }: HomeView): Page => ({
   title: 'Tracebook',
   name: 'feed',
   heading: none,
@@ -87,9 +94,9 @@ export const homePage = (server: string, list: SessionList, now: number): Page =
   content: markup`<div class="hero"><div><h1>What your coding agents did, on the record</h1>
 <p>Tracebook keeps the sessions of AI coding agents: every prompt, call and result, in the order in which they happened. You read them,
 share them, and can say later what an agent did and when.</p></div>
-<ol class="steps"><li><span>Log in on your machine</span>${commandHtml(`tracebook login --server ${server}`)}</li>
-<li><span>Upload what your agents have recorded</span>${commandHtml('tracebook sync')}</li>
-<li><span>Read it here</span>${commandHtml('tracebook open')}</li></ol></div>
+<ol class="steps"><li><span>Log in on your machine</span>${clientHtml(service, `login --server ${service ?? origin}`)}</li>
+<li><span>Upload what your agents have recorded</span>${clientHtml(service, 'sync')}</li>
+<li><span>Read it here</span>${clientHtml(service, 'open')}</li></ol></div>
 <h2>Public sessions</h2>
 ${
   list.traces.length === 0

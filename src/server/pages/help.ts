@@ -1,18 +1,29 @@
-import { markup } from '../../transcript/html/markup.ts'
-import { commandHtml } from './commands.ts'
+import { type Html, markup } from '../../transcript/html/markup.ts'
+import { clientPackageAt } from '../../base/client-line.ts'
+import { clientHtml, commandHtml } from './commands.ts'
 import { NEW_NAMESPACE } from './links.ts'
 import type { Page } from './page.ts'
 
-/** `/help`. `server` is the address of the service. */
-export const helpPage = (server: string): Page => ({
+/** How to get the program itself, beside the commands that fetch it each time. */
+const programHtml = (service: string | undefined): Html => {
+  const fetched = clientPackageAt(service)
+  return fetched === undefined
+    ? markup`<p>The commands work in a clone of Tracebook, after <code>npm ci</code>. This installs <code>tracebook</code> there for all folders:</p>
+${commandHtml('npm pack && npm install --global ./tracebook-*.tgz')}`
+    : markup`<p>The commands need nothing but Node.js, from 22.15 on. This installs <code>tracebook</code> for all folders, for shorter commands, and for
+<code>tracebook watch install</code>, with which the system uploads for you:</p>
+${commandHtml(`npm install --global ${fetched}`)}`
+}
+
+/** `/help`. `service` is the address of the service as commands may name it, `origin` the one that the viewer has reached. */
+export const helpPage = (service: string | undefined, origin: string): Page => ({
   title: 'Help',
   name: 'help',
   content: markup`<section><h2 class="day">Begin</h2>
-<ol class="steps"><li><span>Get the program. In a clone of Tracebook, <code>npx tracebook</code> works after <code>npm ci</code>; this installs it for all folders:</span>
-${commandHtml('npm pack && npm install --global ./tracebook-*.tgz')}</li>
-<li><span>Log in to this service.</span>${commandHtml(`tracebook login --server ${server}`)}</li>
-<li><span>Upload what your agents have recorded, without secrets. <code>--watch</code> goes on while they work.</span>${commandHtml('tracebook sync')}</li>
-<li><span>Sign in your browser.</span>${commandHtml('tracebook open')}</li></ol></section>
+<ol class="steps"><li><span>Log in to this service.</span>${clientHtml(service, `login --server ${service ?? origin}`)}</li>
+<li><span>Upload what your agents have recorded, without secrets. <code>--watch</code> goes on while they work.</span>${clientHtml(service, 'sync')}</li>
+<li><span>Sign in your browser.</span>${clientHtml(service, 'open')}</li></ol>
+${programHtml(service)}</section>
 <section class="prose"><h2 class="day">Who reads what</h2>
 <p>A new session is private: the members of its namespace read it. <code>tracebook share ID</code>, or its own page, makes it public: then everybody
 who has the link reads it, without an account. <code>tracebook unshare ID</code> takes that back at once, also from pages that are open.

@@ -6,7 +6,7 @@ import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.t
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { barsByDay, heatKey, heatMap, knownCell, numberCell, shareBar } from './charts.ts'
-import { commandHtml } from './commands.ts'
+import { clientHtml } from './commands.ts'
 import { insightsPath } from './links.ts'
 import { namespaceHeading } from './namespace-tabs.ts'
 import type { Page } from './page.ts'
@@ -33,6 +33,8 @@ export type NamedTool = NamedSums & { readonly failed: number }
 export type ShownInsights = {
   readonly slug: string
   readonly role: Role
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
   readonly period: PeriodDays
   readonly timeZone: string
   /** The dates of the period, such as `2026-11-29`, and the sums of each; undefined for a day without messages. */
@@ -336,11 +338,11 @@ const sessions = (title: string, about: string, traces: readonly MarkedTrace[], 
 const SILENT_AGENTS =
   'Claude Code, Codex, opencode, Gemini CLI, Qwen Code and pi record what they use. Copilot CLI records the tokens of its output only, and Cursor records none.'
 
-const nothing = ({ slug, period }: ShownInsights): Html => {
+const nothing = ({ slug, period, service }: ShownInsights): Html => {
   const longer = periods.find((days) => days > period)
   return markup`<div class="blank left"><h2>No messages in these days</h2>
 <p>Upload what your agents have recorded:</p>
-${commandHtml('tracebook sync')}
+${clientHtml(service, 'sync')}
 <p>${SILENT_AGENTS}</p>
 ${longer === undefined ? none : markup`<div class="row"><a class="btn" href="${insightsPath(slug, longer)}">Look at ${longer === 365 ? 'a year' : `${longer} days`}</a></div>\n`}</div>
 `

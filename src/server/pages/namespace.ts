@@ -1,7 +1,7 @@
 import type { NamespaceView } from '../../contract/namespaces.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
-import { commandHtml } from './commands.ts'
+import { clientHtml } from './commands.ts'
 import { type SessionList, olderLink } from './feed.ts'
 import { savedNote } from './form-parts.ts'
 import { namespacePath } from './links.ts'
@@ -16,11 +16,11 @@ export const namespacePicture = ({ avatarUrl, displayName }: NamespaceView): Htm
     ? markup`<span class="who big" aria-hidden="true">${initials(displayName)}</span>`
     : markup`<img class="who big" src="${avatarUrl}" alt="" width="48" height="48">`
 
-const empty = ({ role }: NamespaceView): Html =>
+const empty = ({ role }: NamespaceView, service: string | undefined): Html =>
   role === undefined
     ? markup`<div class="blank left"><h2>No public sessions</h2><p>What is not public here, members read after they have signed in.</p></div>\n`
     : markup`<div class="blank left"><h2>No sessions here yet</h2><p>Upload what your agents have recorded:</p>
-${commandHtml('tracebook sync')}</div>
+${clientHtml(service, 'sync')}</div>
 `
 
 type ShownNamespace = {
@@ -29,10 +29,12 @@ type ShownNamespace = {
   /** Whether the viewer has just left the namespace. */
   readonly hasLeft: boolean
   readonly now: number
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
 }
 
 /** `/@{slug}`: a namespace with its traces: for members all of them, for others the public ones. */
-export const namespacePage = ({ namespace, list, hasLeft, now }: ShownNamespace): Page => {
+export const namespacePage = ({ namespace, list, hasLeft, now, service }: ShownNamespace): Page => {
   const { slug, displayName, description, role } = namespace
   const about = description === undefined ? none : markup`<p dir="auto">${visibleLine(description)}</p>`
   return {
@@ -44,7 +46,7 @@ ${namespaceTabs(namespace, 'sessions')}`,
     layout: 'wide',
     content: markup`${savedNote(hasLeft ? `You have left @${slug}.` : undefined)}${about}${
       list.traces.length === 0
-        ? empty(namespace)
+        ? empty(namespace, service)
         : traceList(list.traces, { order: 'startedAt', hasNamespaces: false, now })
     }${olderLink(namespacePath(slug), {}, list.nextCursor)}`,
   }

@@ -1,8 +1,7 @@
 import type { SignInReview } from '../../contract/signin.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
-import { commandHtml } from './commands.ts'
-import { openCommand } from './errors.ts'
+import { openHtml } from './errors.ts'
 import { type Page, blankPage } from './page.ts'
 
 /** Text of users, isolated so that right-to-left characters do not reorder the rest of the page. */
@@ -187,11 +186,13 @@ type WaysToSignIn = {
   readonly codehost: string | undefined
   /** The path of the page that the sign-in leads to. */
   readonly next: string
-  /** The address of the service. */
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
+  /** The address that the viewer has reached. */
   readonly origin: string
 }
 
-const waysHtml = ({ known, codehost, next, origin }: WaysToSignIn): Html => markup`${
+const waysHtml = ({ known, codehost, next, service, origin }: WaysToSignIn): Html => markup`${
   known ? markup`${knownForm(known, next)}<p>This browser has signed you in before. Or:</p>\n` : none
 }${
   codehost === undefined
@@ -199,9 +200,9 @@ const waysHtml = ({ known, codehost, next, origin }: WaysToSignIn): Html => mark
     : markup`<form method="post" action="${CODEHOST_SIGN_IN}"><input type="hidden" name="next" value="${next}">
 <button class="btn main">Go on with ${codehost}</button></form>
 <p>Or with a machine on which you are logged in already. This opens a page here that signs in your browser:</p>\n`
-}${commandHtml(openCommand(origin, next))}
-<p>It is good for a minute. If the browser is on another machine, <code>tracebook open --no-browser</code> prints the address to open
-there.</p>
+}${openHtml({ service, origin }, next)}
+<p>It is good for a minute. If the browser is on another machine, the same command with <code>--no-browser</code> at its end prints the
+address to open there.</p>
 <p>You are signed in with another browser? Its settings make a link for this one. You have an invite? Open its link here.</p>
 <p>You have not logged in anywhere yet? <a href="/help">How to begin</a></p>
 `

@@ -7,7 +7,7 @@ import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { counted } from '../../transcript/html/output.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
-import { commandHtml } from './commands.ts'
+import { clientHtml } from './commands.ts'
 import { beneathTrace, namespacePath, tracePath } from './links.ts'
 import { traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
@@ -22,6 +22,8 @@ export type TracePage = {
   /** Whether the viewer may share and delete the session. */
   readonly mayWrite: boolean
   readonly revision: bigint
+  /** The address of the service as commands may name it. */
+  readonly service: string | undefined
   /** How many messages the session has. */
   readonly count: number
   readonly view: View
@@ -202,7 +204,7 @@ export const startOfTrace = (page: TracePage): Html => {
     head: more,
   })
   const howTo = mayWrite
-    ? markup`\n<p>Upload what your agent has recorded:</p>\n${commandHtml('tracebook sync')}`
+    ? markup`\n<p>Upload what your agent has recorded:</p>\n${clientHtml(page.service, 'sync')}`
     : none
   const empty =
     count > 0

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import { printedAddressOf } from '../http/origin.ts'
 import { openDatabase } from './database.ts'
 import { newFront } from './front.ts'
 import { type Node, openNode } from './node.ts'
@@ -9,6 +10,8 @@ export type Running = {
   readonly url: string
   /** The address that people use: `PUBLIC_URL`, or else `url`. */
   readonly publicUrl: string
+  /** The address of the service in commands that are printed for others; undefined if it has none. */
+  readonly printedAddress: string | undefined
   readonly roles: Config['ROLES']
   /** The database; printed for the operator. */
   readonly database: string
@@ -46,7 +49,8 @@ export const serve = async (config: Config, logger: Logger, signal: AbortSignal)
     await database.publish(url)
     logger.info({ url, roles: config.ROLES }, 'serving')
     const publicUrl = config.PUBLIC_URL === undefined ? url : new URL(config.PUBLIC_URL).href.replace(/\/$/, '')
-    return { url, publicUrl, roles: config.ROLES, database: database.description, stop }
+    const printedAddress = printedAddressOf(config, url)
+    return { url, publicUrl, printedAddress, roles: config.ROLES, database: database.description, stop }
   } catch (error) {
     await stop('fast').catch(() => {})
     throw error

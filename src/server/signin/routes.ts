@@ -85,7 +85,16 @@ const signInPageRoutes = (app: FastifyInstance, service: CodehostServices, own: 
       const target = ownPathOf(request.query.next, origin)
       if (request.caller) return reply.redirect(target, 303)
       const known = (await knownBrowser(service, request))?.named
-      return sendPage(reply, signInPage({ known, codehost: own && hostOf(own.settings), next: target, origin }))
+      return sendPage(
+        reply,
+        signInPage({
+          known,
+          codehost: own && hostOf(own.settings),
+          next: target,
+          service: app.printedAddress(),
+          origin,
+        }),
+      )
     },
   )
 

@@ -47,7 +47,7 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
         : publicList(cursor)
     const [list, namespaces] = await Promise.all([listed, namespacesOf(reads, userId)])
     const active = namespaces.find(({ id }) => id === namespace?.id)
-    return feedPage({ list, scope: shown, userId, active, namespaces, now: now() })
+    return feedPage({ list, scope: shown, userId, active, namespaces, now: now(), service: app.printedAddress() })
   }
 
   app.get<{ Querystring: z.infer<typeof Query> }>(
@@ -59,7 +59,12 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
       const { scope = 'own', cursor } = request.query
       const page = request.caller
         ? await ownPage(request.caller, scope, cursor)
-        : homePage(addressFor(config, request), await publicList(cursor), now())
+        : homePage({
+            list: await publicList(cursor),
+            now: now(),
+            service: app.printedAddress(),
+            origin: addressFor(config, request),
+          })
       return sendPage(reply, page)
     },
   )

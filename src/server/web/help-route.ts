@@ -7,6 +7,6 @@ import { addressFor } from '../http/origin.ts'
 /** `GET /help` */
 export const helpPageRoute = (app: FastifyInstance, { config }: { readonly config: HttpConfig }): void => {
   app.get('/help', { config: { auth: 'optional', htmlPage: true } }, async (request, reply) =>
-    sendPage(reply, helpPage(addressFor(config, request))),
+    sendPage(reply, helpPage(app.printedAddress(), addressFor(config, request))),
   )
 }

@@ -111,7 +111,7 @@ export const insightsPageRoute = (app: FastifyInstance, services: InsightsServic
       return sendPage(
         reply,
         insightsPage({
-          ...{ slug, role, period, timeZone, now: at },
+          ...{ slug, role, period, timeZone, now: at, service: app.printedAddress() },
           dates: days.map(({ date }) => date),
           days: days.map((_, i) => insights.days.get(i)),
           total: insights.total,

@@ -27,7 +27,10 @@ export const namespacePageRoute = (
         cursor,
       })
       const hasLeft = saved !== undefined && caller !== undefined && namespace.role === undefined
-      return sendPage(reply, namespacePage({ namespace, list, hasLeft, now: service.now() }))
+      return sendPage(
+        reply,
+        namespacePage({ namespace, list, hasLeft, now: service.now(), service: app.printedAddress() }),
+      )
     },
   )
 }

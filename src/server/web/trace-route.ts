@@ -116,6 +116,7 @@ const tracePageOf = async (
       project: typeof project === 'string' ? project : undefined,
       visibility: trace.visibility,
       mayWrite: shown.mayWrite,
+      service: request.server.printedAddress(),
       linked: m === undefined ? undefined : (linked.place ?? 'lost'),
       isLive: isLive(shown, services.now()),
       origin: relations.origin,

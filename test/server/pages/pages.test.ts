@@ -98,14 +98,14 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     ...{ invitedBy: words, isForAddress: true, isSignedIn: true },
   } as const
   return {
-    home: homePage(words, { traces: [trace] }, 0),
+    home: homePage({ list: { traces: [trace] }, now: 0, service: words, origin: words }),
     feed: feedPage({
       list: { traces: [trace], nextCursor: words },
       scope: 'own',
       userId: words,
       active: { slug: words, type: 'org' },
       namespaces: [{ slug: words, type: 'org' }],
-      now: 0,
+      ...{ now: 0, service: words },
     }),
     'a feed of nothing': feedPage({
       list: { traces: [] },
@@ -113,13 +113,13 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       userId: words,
       active: undefined,
       namespaces: [],
-      now: 0,
+      ...{ now: 0, service: words },
     }),
     namespace: namespacePage({
       namespace: { ...namespace, type: 'org', role: 'admin', description: words },
       list: { traces: [trace] },
       hasLeft: true,
-      now: 0,
+      ...{ now: 0, service: words },
     }),
     members: membersPage({
       ...{ namespace: team, own: member, others: [member], isFirst: true, next: words, origin: words, now: 0 },
@@ -161,7 +161,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       member: { ...member, user: { id: 'another', displayName: words } },
     }),
     insights: insightsPage({
-      ...{ slug: words, role: 'admin', period: 7, timeZone: words, now: 0, seesAllAuthors: true },
+      ...{ slug: words, role: 'admin', period: 7, timeZone: words, now: 0, service: words, seesAllAuthors: true },
       dates: ['2026-01-31', '2026-02-01'],
       days: [undefined, sums],
       total: sums,
@@ -175,7 +175,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       longest: [{ trace, mark: words }],
     }),
     'insights of nothing': insightsPage({
-      ...{ slug: words, role: 'member', period: 7, timeZone: words, now: 0, seesAllAuthors: false },
+      ...{ slug: words, role: 'member', period: 7, timeZone: words, now: 0, service: words, seesAllAuthors: false },
       ...{ dates: ['2026-01-31'], days: [undefined], total: { traces: 0, messages: 0 } },
       ...{ agents: [], models: [], projects: [], authors: [], tools: [], hours: [], dearest: [], longest: [] },
     }),
@@ -209,8 +209,8 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       fields: [{ label: words, q: words }],
       answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
     }),
-    help: helpPage(words),
-    'sign in': signInPage({ known: named, codehost: words, next: words, origin: words }),
+    help: helpPage(words, words),
+    'sign in': signInPage({ known: named, codehost: words, next: words, service: words, origin: words }),
     'another browser': browserLinkPage(words, 0),
     'a link of another browser': browserPage({
       ...{ user: named, present: named, deviceName: words, code: words, action: words, token: words },
@@ -246,6 +246,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       issues: [words],
       requestId: words,
       path: words,
+      service: words,
       origin: words,
       isOfAddress: true,
       canSignIn: true,
@@ -256,6 +257,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       issues: [words],
       requestId: words,
       path: words,
+      service: words,
       origin: words,
       isOfAddress: true,
       canSignIn: true,
@@ -266,6 +268,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       issues: [words],
       requestId: words,
       path: words,
+      service: words,
       origin: words,
       isOfAddress: true,
       canSignIn: true,
@@ -276,6 +279,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       issues: [words],
       requestId: words,
       path: words,
+      service: words,
       origin: words,
       isOfAddress: true,
       canSignIn: true,

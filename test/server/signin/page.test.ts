@@ -84,7 +84,7 @@ test('a form of another site starts no sign-in', async () => {
 test('without a code host the page names the command, and has no form', async () => {
   const { statusCode, body } = await plain.app.inject({ url: '/signin', headers: { accept: 'text/html' } })
   assert.is(statusCode, 200)
-  assert.match(body, 'tracebook open')
+  assert.match(body, '.tgz open')
   assert.not.match(body, 'method="post"')
   const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
   const answer = await plain.app.inject({ method: 'POST', url: '/signin/codehost', headers: form, payload: 'next=/' })

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { clientFileName } from '../../../src/base/client-line.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: the first page')
@@ -15,19 +16,40 @@ test('the first page tells a browser what the service is, and how to begin', asy
   assert.match(String(headers['content-security-policy']), "default-src 'none'")
   assert.match(String(headers['content-security-policy']), "frame-ancestors 'none'")
   assert.is(headers['x-frame-options'], 'DENY')
-  for (const command of ['login', 'sync']) assert.match(body, `tracebook ${command}`)
+  for (const command of ['login', 'sync']) assert.match(body, `.tgz ${command}`)
   const links = [...body.matchAll(/href="([^"#]+)"/g)].map(([, link]) => link!)
   assert.ok(links.length >= 4)
   for (const url of links) assert.is((await app.inject({ url, headers: browser })).statusCode, 200, url)
 })
 
-test('the commands on the first page work unchanged, for the address by which it was requested', async () => {
-  const page = async (host: string, url = '/') => (await app.inject({ url, headers: { ...browser, host } })).body
-  assert.match(await page('localhost:21100'), 'tracebook login --server http://localhost:21100<')
-  assert.match(await page('127.0.0.1:3000', '/help'), 'npm install --global')
-  const published = await openNode({ env: { PUBLIC_URL: 'https://traces.example.org/' } })
-  const { body } = await published.app.inject({ url: '/', headers: { ...browser, host: 'traces.example.org' } })
-  assert.match(body, 'tracebook login --server https://traces.example.org<')
+/** The command with which the pages of a service tell to log in, to a browser that asks by this host. */
+const loginLine = async (env: Record<string, string>, host: string): Promise<string> => {
+  const { app: asked } = await openNode({ env })
+  const [first, help] = await Promise.all(
+    ['/', '/help'].map(async (url) => (await asked.inject({ url, headers: { ...browser, host } })).body),
+  )
+  const line = /<code>(np[^<]* login [^<]*)</.exec(first!)![1]!
+  assert.match(help!, `<code>${line}</code>`)
+  return line
+}
+
+test('the commands on the first page fetch the client by PUBLIC_URL over https or from this machine, else they are those of a clone', async () => {
+  const packed = `client/${clientFileName}`
+  for (const host of ['127.0.0.1:3000', 'localhost:21100'])
+    assert.is(
+      await loginLine({ PORT: '3000' }, host),
+      `npx --yes http://127.0.0.1:3000/${packed} login --server http://127.0.0.1:3000`,
+    )
+  assert.is(
+    await loginLine({ PUBLIC_URL: 'https://traces.example.org/' }, '127.0.0.1:3000'),
+    `npx --yes https://traces.example.org/${packed} login --server https://traces.example.org`,
+  )
+  assert.is(
+    await loginLine({ PUBLIC_URL: 'http://traces.lan' }, 'traces.lan'),
+    'npx tracebook login --server http://traces.lan',
+  )
+  for (const env of [{ HOST: '0.0.0.0' }, { ALLOWED_HOSTS: 'traces.lan' }, { TRUST_PROXY: 'loopback' }])
+    assert.match(await loginLine(env, '127.0.0.1:3000'), /^npx tracebook login --server http:/, Object.keys(env)[0])
 })
 
 test('an unknown scope in the address shows the first page', async () => {

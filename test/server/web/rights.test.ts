@@ -68,10 +68,10 @@ test('a missing namespace answers 404, and so does a private session to all but 
 test('the page of an error says how to continue', async () => {
   const nobody = await page('/@the-team/ours-private?m=1', undefined)
   assert.is(nobody.statusCode, 401)
-  assert.match(nobody.body, /tracebook open http:\/\/[^/]+\/@the-team\/ours-private</)
+  assert.match(nobody.body, /\.tgz open http:\/\/[^/]+\/@the-team\/ours-private</)
   const stranger = await page('/@the-team/ours-private', team.tokenOf('stranger', 'here'))
   assert.is(stranger.statusCode, 404)
-  assert.not.match(stranger.body, 'tracebook open')
+  assert.not.match(stranger.body, '.tgz open')
   assert.match(
     (await page('/?cursor=nonsense', undefined)).body,
     '<a class="btn" href="/">Open the page from its beginning</a>',
@@ -82,9 +82,9 @@ test('the page of a missing address shows a signed-in viewer as signed in', asyn
   const member = await page('/no/such/place', team.tokenOf('member', 'here'))
   assert.is(member.statusCode, 404)
   assert.match(member.body, 'href="/settings"')
-  assert.not.match(member.body, 'tracebook open')
+  assert.not.match(member.body, '.tgz open')
   for (const token of [undefined, team.tokenOf('revoked', 'here')])
-    assert.match((await page('/no/such/place', token)).body, 'tracebook open')
+    assert.match((await page('/no/such/place', token)).body, '.tgz open')
 })
 
 test('a query that one viewer adds to the address of a public session is not shown to others', async () => {

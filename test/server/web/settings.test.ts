@@ -33,7 +33,7 @@ const post = (url: string, fields: Record<string, string>, headers: Record<strin
 test('a viewer who is not signed in is asked to sign in', async () => {
   const { statusCode, body } = await read('/settings', {})
   assert.is(statusCode, 401)
-  assert.match(body, 'tracebook open')
+  assert.match(body, '.tgz open')
   assert.is((await post('/settings/name', { displayName: 'Eve' }, {})).statusCode, 401)
 })
 

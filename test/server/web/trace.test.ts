@@ -36,10 +36,10 @@ const words = session((place) => `the ${place}`)
 
 test('the page of a session without messages says so, and tells its writers how to upload; a list counts messages if there are no prompts', async () => {
   const { page } = await newTrace({ title: 'Nothing yet', visibility: 'public' }, [])
-  assert.match(await shown(page), 'tracebook sync')
+  assert.match(await shown(page), '.tgz sync')
   const { body } = await get(page)
   assert.match(body, 'This session has no messages yet.')
-  assert.not.match(body, /tracebook sync|0 messages|To the top/)
+  assert.not.match(body, /\.tgz sync|0 messages|To the top/)
   await newTrace({ title: 'Only an answer' }, [{ externalId: 'a', role: 'assistant', textContent: 'an answer' }])
   const list = await shown(`/@${slug}`)
   assert.match(list, /Only an answer[^]*?<span>1 message<\/span>/)

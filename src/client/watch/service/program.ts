@@ -1,4 +1,5 @@
 import { resolve, sep } from 'node:path'
+import { fetchedFrom, shellWord } from '../../../cli/command-name.ts'
 import { UsageError } from '../../../cli/exit.ts'
 import type { EnvironmentVariables } from '../../agents/agent.ts'
 import { realPath } from '../../agents/support/files.ts'
@@ -46,7 +47,7 @@ export const lastingCommand = (node: string, entry: string): readonly string[] =
   if (path.split(sep).includes('_npx'))
     throw new UsageError(
       `Tracebook runs from the cache of npx (${path}), which may be cleared at any time. ` +
-        'Install it first (npm install --global, with the file of the package), then run this command of it again.',
+        `Install it first (npm install --global${fetchedFrom === undefined ? ', with the file of the package' : ` ${shellWord(fetchedFrom)}`}), then run this command of it again.`,
     )
   return [nodePath(node), path]
 }

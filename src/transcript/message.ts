@@ -2,6 +2,7 @@ import { rawItemsInSteps, rawMembersInSteps } from '../base/json/raw-values.ts'
 import { readString } from '../base/json/read-string.ts'
 import type { Steps } from '../base/json/steps.ts'
 import type { Usage } from '../contract/usage.ts'
+import { isForScreen, screenSteps } from './screen.ts'
 
 /** The parts of a message as a transcript shows them. `args` is JSON text, exactly as it is stored. */
 export type Call = {
@@ -100,11 +101,18 @@ function* readPart(json: string, messageId: string, index: number): Steps<Part |
   }
 }
 
+/** The same with the output of a program as a terminal shows it. */
+function* readShown(json: string, messageId: string, index: number): Steps<Part | undefined> {
+  const part = yield* readPart(json, messageId, index)
+  if (part?.type !== 'tool_result' || !isForScreen(part.toolName)) return part
+  return { ...part, output: yield* screenSteps(part.output) }
+}
+
 function* readParts(json: string, messageId: string): Steps<Part[]> {
   const parts: Part[] = []
   let index = 0
   for (const item of rawItemsInSteps(json)) {
-    const part = item === undefined ? undefined : yield* readPart(item, messageId, index++)
+    const part = item === undefined ? undefined : yield* readShown(item, messageId, index++)
     if (part) parts.push(part)
     yield
   }
@@ -116,7 +124,10 @@ const usageOf = (members: Members): Usage | undefined => {
   return json === undefined ? undefined : (JSON.parse(json) as Usage)
 }
 
-/** Reads a message with its parts, as in the API, from its JSON text. @throws SyntaxError for text that is not JSON */
+/**
+ * Reads a message with its parts, as in the API, from its JSON text; the output of programs as a terminal shows it.
+ * @throws SyntaxError for text that is not JSON
+ */
 export function* readMessage(json: string): Steps<Message> {
   const members = yield* membersOf(json)
   const role = yield* textOf(members, 'role')
@@ -146,7 +157,7 @@ const textIn = (part: Part): string => {
   }
 }
 
-/** The text of one part of a message: what is said, written or answered, or the arguments of a call. Undefined if there is no such part. */
+/** The text of one part of a message, as it is stored: what is said, written or answered, or the arguments of a call. Undefined if there is no such part. */
 export function* textOfPart(json: string, index: number): Steps<string | undefined> {
   const members = yield* membersOf(json)
   let at = 0

@@ -1,4 +1,5 @@
 import Anser from 'anser'
+import { SEQUENCE } from './sequences.ts'
 import { slices } from './slices.ts'
 
 /** A piece of terminal output in one style. */
@@ -7,10 +8,6 @@ type Span = { readonly text: string; readonly colour?: string; readonly marks?: 
 /** How many characters are processed at a time. */
 const SIZE = 8 * 1024
 const ESCAPE = '\u001b'
-
-/** Sequences that set colours or move the cursor; titles and links; sets of characters. */
-const SEQUENCE =
-  /\u001b(?:\[[0-?]{0,48}[ -/]{0,2}[@-~]|\][^\u0007\u001b]{0,2048}(?:\u0007|\u001b\\)|[()][0-9A-Z]|[=>78cDEHM])/g
 
 /** An unfinished sequence at the end of a text; for a title or link perhaps with the first half of its end. */
 const UNFINISHED = /\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]*\u001b?|[()])?$/

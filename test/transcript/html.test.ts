@@ -5,7 +5,7 @@ import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
 import { exactly } from '../../src/transcript/html/markup.ts'
 import { visible } from '../../src/transcript/visible.ts'
-import { places, render, renderRows, session } from './support/session.ts'
+import { between, places, render, renderRows, session } from './support/session.ts'
 import { runs } from '../support/runs.ts'
 
 const test = suite('transcript: HTML')
@@ -82,7 +82,7 @@ test('no text of a session changes the page around it', () => {
     fc.property(hostileText, (text) => {
       const source = render(
         'html',
-        session((place) => `begin-${place} ${text}\n\nend-${place}`),
+        session((place) => between(place, text)),
       )
       assertHarmless(source)
       assert.equal(frameOf(source), frameOf(harmless))
@@ -99,7 +99,7 @@ test('no text of a session changes the page around it, or where its links lead, 
   assertHarmless(harmless)
   fc.assert(
     fc.property(hostileText, fc.constantFrom('full' as const, 'talk' as const, 'tools' as const), (text, view) => {
-      const rows = session((place) => `begin-${place} ${text}\n\nend-${place}`)
+      const rows = session((place) => between(place, text))
       const source = renderRows(rows, { view, author: text })
       assertHarmless(source)
       if (view !== 'full') return

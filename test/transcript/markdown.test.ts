@@ -3,7 +3,7 @@ import MarkdownIt from 'markdown-it'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { hostileText } from './support/hostile.ts'
-import { places, render, session } from './support/session.ts'
+import { between, places, render, session } from './support/session.ts'
 import { runs } from '../support/runs.ts'
 
 const test = suite('transcript: Markdown')
@@ -95,7 +95,7 @@ test('no text of a session adds a heading, a fence, a tag, a rule, a table or a 
       assertSame(
         render(
           'md',
-          session((place) => `begin-${place} ${text}\nend-${place}`),
+          session((place) => between(place, text, '\n')),
         ),
       ),
     ),
@@ -165,7 +165,7 @@ test('all words of a text are kept, with any text around them', () => {
     fc.property(hostileText, (text) => {
       const shown = render(
         'md',
-        session((place) => `begin-${place} ${text}\n\nend-${place}`),
+        session((place) => between(place, text)),
       )
       for (const place of places)
         for (const word of ['begin', 'end']) assert.ok(shown.includes(`${word}-${place}`), `${word}-${place}`)

@@ -64,10 +64,10 @@ const addressed = ({ is, content, address: where, href }: Addressed, hasLinks: b
   return markup`<span class="link">${shown}</span>${address(is === 'image' ? '' : said, where)}`
 }
 
-const ADDRESS = /\bhttps?:\/\/[^\s<>"`、。，！？；：）】」』》]+/gi
+const ADDRESS = /\bhttps?:\/\/[^\s<>"'`、。，！？；：）】」』》]+/gi
 /** What ends a sentence, or a mark around an address, and is hardly a part of it. */
-const AFTER_ADDRESS = /[.,;:!?'*_~\]}]/
-const AFTER_BRACKETS = /[.,;:!?'*_~\]})]/
+const AFTER_ADDRESS = /[.,;:!?*_~\]}]/
+const AFTER_BRACKETS = /[.,;:!?*_~\]})]/
 
 /** Text in which the addresses of the web are links. */
 const withLinks = (text: string, hasLinks: boolean): Html => {

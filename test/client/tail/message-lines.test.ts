@@ -76,4 +76,17 @@ test('a long line is cut to columns, between characters', () => {
   assert.is(cut('\u001b'.repeat(3)), '\\u001b\\u0…')
 })
 
+test('a bar of progress is one line, as on a terminal', () => {
+  const bar = ' 1%\r 50%\r100%\nsaved'
+  const parts = (toolName: string) =>
+    [
+      { order: 0, type: 'tool_result', content: { callId: 'c', toolName, output: bar, status: 'success' } },
+    ] satisfies MessageValue['parts']
+  const shown = (toolName: string) =>
+    messageLines(message({ parts: parts(toolName) }), 30, true).map(({ text }) => text)
+  assert.equal(shown('bash').slice(1), ['  < bash:', '    100%', '    saved'])
+  assert.equal(texts({ parts: parts('bash') }).slice(1), ['  < bash: 100% (+1 line)'])
+  assert.ok(shown('read').join().includes(' 1%'), 'of a file nothing is left out')
+})
+
 test.run()

@@ -13,6 +13,10 @@ export const places = [
   ...['error', 'plain', 'context'],
 ]
 
+/** A text between two words that have to be found. What is written to a terminal starts on a line of its own, where it overwrites none. */
+export const between = (place: string, text: string, end = '\n\n'): string =>
+  `begin-${place}${place === 'output' ? '\n' : ' '}${text}${end}end-${place}`
+
 /** A session with each kind of content; `words` fills every place that holds text. */
 export const session = (words: (place: string) => string): object[] => [
   { externalId: 'p1', role: 'user', timestamp: 1_767_366_245_000, parts: [part('text', { text: words('prompt') })] },

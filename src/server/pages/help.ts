@@ -8,10 +8,10 @@ import type { Page } from './page.ts'
 const programHtml = (service: string | undefined): Html => {
   const fetched = clientPackageAt(service)
   return fetched === undefined
-    ? markup`<p>The commands work in a clone of Tracebook, after <code>npm ci</code>. This installs <code>tracebook</code> there for all folders:</p>
+    ? markup`<span>These commands work in a clone of Tracebook, after <code>npm ci</code>. To have <code>tracebook</code> in all folders:</span>
 ${commandHtml('npm pack && npm install --global ./tracebook-*.tgz')}`
-    : markup`<p>The commands need nothing but Node.js, from 22.15 on. This installs <code>tracebook</code> for all folders, for shorter commands, and for
-<code>tracebook watch install</code>, with which the system uploads for you:</p>
+    : markup`<span>These commands need Node.js 22.15 or later. To have <code>tracebook</code> for good, for shorter ones, and for
+<code>tracebook watch install</code>, with which the system uploads for you:</span>
 ${commandHtml(`npm install --global ${fetched}`)}`
 }
 
@@ -22,8 +22,8 @@ export const helpPage = (service: string | undefined, origin: string): Page => (
   content: markup`<section><h2 class="day">Begin</h2>
 <ol class="steps"><li><span>Log in to this service.</span>${clientHtml(service, `login --server ${service ?? origin}`)}</li>
 <li><span>Upload what your agents have recorded, without secrets. <code>--watch</code> goes on while they work.</span>${clientHtml(service, 'sync')}</li>
-<li><span>Sign in your browser.</span>${clientHtml(service, 'open')}</li></ol>
-${programHtml(service)}</section>
+<li><span>Sign in your browser.</span>${clientHtml(service, 'open')}</li>
+<li>${programHtml(service)}</li></ol></section>
 <section class="prose"><h2 class="day">Who reads what</h2>
 <p>A new session is private: the members of its namespace read it. <code>tracebook share ID</code>, or its own page, makes it public: then everybody
 who has the link reads it, without an account. <code>tracebook unshare ID</code> takes that back at once, also from pages that are open.

@@ -21,6 +21,14 @@ const feedArgs = z.object({
     .min(0)
     .optional()
     .meta({ description: 'The maximum number of traces; a value above 1000 counts as 1000. Default: 50' }),
+  children: z
+    .boolean()
+    .optional()
+    .meta({
+      description:
+        '`false`: without the traces of sub-agents whose parent is among the traces of the query; each trace says by `childCount` how many it has. ' +
+        'Default: `true`',
+    }),
   authToken,
 })
 
@@ -89,8 +97,8 @@ Server frames:
 - \`{"type":"error","id":"feed","error":{"code","message"}}\` ends that subscription; without \`id\`, the service could not use a frame and ignores it
 
 Queries:
-- \`feed:getPublicTraces\` \`{limit?}\`: the newest public traces
-- \`feed:getNamespaceTraces\` \`{authToken, limit?}\`: the newest traces of the active namespace of the token's session; null without a valid token
+- \`feed:getPublicTraces\` \`{limit?, children?}\`: the newest public traces; with \`children: false\` without sub-agents
+- \`feed:getNamespaceTraces\` \`{authToken, limit?, children?}\`: the newest traces of the active namespace of the token's session; null without a valid token
 - \`traces:get\` \`{externalId, namespace?, authToken?}\`: the trace with its \`revision\`; null if it does not exist, or you may not read it
 - \`traces:getMessages\` \`{externalId, authToken?, includeParts?, changedSince?, traceId?}\`: \`{messages, revision, traceId}\`; with \`changedSince\`
   only the messages that have changed since that revision, and afterwards those that have changed since the last result

@@ -21,11 +21,13 @@ const maxBytesOf = (limit: number) => Math.min(limit * ENTRY_BYTES, PAGE_BYTES)
 /** FeedTrace[]: the newest public traces, the same for everybody. */
 const publicTraces = queryKind('feed:getPublicTraces', (services, args) => {
   const limit = limitOf(args.limit)
+  const { children = true } = args
   return {
-    key: keyOf('feed:getPublicTraces', limit),
+    key: keyOf('feed:getPublicTraces', limit, children),
     maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
-      const page = await firstPages(services).publicPage(Math.max(1, limit))
+      const { publicPage, publicRoots } = firstPages(services)
+      const page = await (children ? publicPage : publicRoots)(Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...page.topics] }
     },
   }
@@ -34,8 +36,9 @@ const publicTraces = queryKind('feed:getPublicTraces', (services, args) => {
 /** FeedTrace[]: the newest traces of the token's active namespace; null without a valid token. */
 const namespaceTraces = queryKind('feed:getNamespaceTraces', (services, args, token) => {
   const limit = limitOf(args.limit)
+  const { children = true } = args
   return {
-    key: keyOf('feed:getNamespaceTraces', limit, keyOfToken(token)),
+    key: keyOf('feed:getNamespaceTraces', limit, children, keyOfToken(token)),
     maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
       const caller = await findCaller(services, token)
@@ -43,7 +46,8 @@ const namespaceTraces = queryKind('feed:getNamespaceTraces', (services, args, to
       const { namespace, expiresAt } = caller
       const topics = topicsOfCaller(caller)
       if (!namespace) return { value: feedList([], 0), topics, expiresAt }
-      const page = await firstPages(services).namespacePage(namespace.id, Math.max(1, limit))
+      const { namespacePage, namespaceRoots } = firstPages(services)
+      const page = await (children ? namespacePage : namespaceRoots)(namespace.id, Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...topics, ...page.topics], expiresAt }
     },
   }

@@ -83,6 +83,29 @@ test('the feed of a namespace needs a token, and is null from the moment that it
   await until(() => client.values('mine').at(-1) === null)
 })
 
+test('a feed without sub-agents has their number at their parent, as they come, go, and stand by themselves', async () => {
+  const { token } = await signIn(app)
+  const client = await open()
+  const args = { limit: 5, children: false }
+  await put(token, 'above', { visibility: 'public' })
+  client.subscribe('mine', 'feed:getNamespaceTraces', { ...args, authToken: token })
+  client.subscribe('public', 'feed:getPublicTraces', args)
+  const newest = (id: string) => {
+    const [first] = (client.values(id).at(-1) ?? []) as { externalId: string; childCount: number }[]
+    return `${first?.externalId} ${first?.childCount}`
+  }
+  const bothShow = (text: string) => until(() => newest('mine') === text && newest('public') === text)
+  await bothShow('above 0')
+  await put(token, 'beneath', { visibility: 'public', parentExternalId: 'above' })
+  await bothShow('above 1')
+  await app.call('DELETE', '/v1/traces/beneath', { token })
+  await bothShow('above 0')
+  await put(token, 'other', { visibility: 'public', parentExternalId: 'above' })
+  await bothShow('above 1')
+  await app.call('DELETE', '/v1/traces/above', { token })
+  await bothShow('other 0')
+})
+
 test('messages come with the revision of their trace', async () => {
   const { token } = await signIn(app)
   await put(token, 'talk', { visibility: 'public' })

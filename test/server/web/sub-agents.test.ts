@@ -4,7 +4,7 @@ import { openTeam } from '../../access/team.ts'
 import type { Caller } from '../../support/world.ts'
 
 const test = suite('web: sub-agents below their sessions')
-const { app, team } = await openTeam(test)
+const { team } = await openTeam(test)
 const { creator, slug, as } = team
 
 const put = (id: string, body: object) => creator.send('PUT', `/v1/traces/${id}`, { title: `The ${id}`, ...body })

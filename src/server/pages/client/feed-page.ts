@@ -1,8 +1,9 @@
+import { subAgentsText } from '../../../base/sub-agents.ts'
 import type { FeedTrace } from '../../../contract/feed.ts'
 import { newRealtimeClient } from '../../../contract/realtime-client/client.ts'
 import { announce } from './announce.ts'
 import { element, icon } from './dom.ts'
-import { tracePath } from './paths.ts'
+import { subAgentsPath, tracePath } from './paths.ts'
 
 /** More traces than the page shows: so a trace of the page that is missing in a value was not just pushed out by newer ones. */
 const LIMIT = 100
@@ -21,7 +22,22 @@ const removeRow = (row: HTMLElement): void => {
   if (section && !section.querySelector('li')) section.remove()
 }
 
-/** Announces sessions that are newer than the list, loads the page again when the first session comes, and removes those that the reader may no longer read. */
+/** Shows how many sub-agents a session has now. */
+const showSubAgents = (row: HTMLElement, { namespace, externalId, childCount = 0 }: FeedTrace): void => {
+  const shown = row.querySelector('.below')
+  if (childCount === 0) return shown?.remove()
+  const text = `+${subAgentsText(childCount)}`
+  if (shown?.textContent === text) return
+  const link = element('a', { class: 'below', href: subAgentsPath(namespace.slug, externalId) }, text)
+  if (shown) return shown.replaceWith(link)
+  const meta = row.querySelector('.in .meta')
+  meta?.insertBefore(link, meta.querySelector('.on'))
+}
+
+/**
+ * Announces sessions that are newer than the list, loads the page again when the first session comes, removes those that the reader may no longer read,
+ * and keeps the numbers of sub-agents.
+ */
 export const followFeed = (): void => {
   const query = new URLSearchParams(location.search)
   if (query.has('cursor')) return
@@ -53,6 +69,7 @@ export const followFeed = (): void => {
     }
     const shown = rowsByPath()
     const now = new Map(traces.map((trace) => [tracePath(trace.namespace.slug, trace.externalId), trace]))
+    for (const [path, trace] of now) if (shown.has(path)) showSubAgents(shown.get(path)!, trace)
     for (const path of now.keys()) {
       if (shown.has(path) && !before) break // what follows is older than the list
       if (!shown.has(path) && !before?.has(path)) newer.add(path)
@@ -68,7 +85,8 @@ export const followFeed = (): void => {
   const client = newRealtimeClient({ server: location.origin })
   const isListed = ({ author }: FeedTrace) => scope !== 'mine' || author?.id === user
   const value = (traces: readonly FeedTrace[] | null) => changed(traces?.filter(isListed) ?? null)
-  if (scope === 'own' || scope === 'mine') client.subscribe('feed:getNamespaceTraces', { limit: LIMIT }, { value })
-  else client.subscribe('feed:getPublicTraces', { limit: LIMIT }, { value })
+  const args = { limit: LIMIT, children: false }
+  if (scope === 'own' || scope === 'mine') client.subscribe('feed:getNamespaceTraces', args, { value })
+  else client.subscribe('feed:getPublicTraces', args, { value })
   addEventListener('pagehide', () => client.close())
 }

@@ -33,7 +33,7 @@ const dayOf = (trace: FeedTrace): Node => {
 }
 
 const recentTraces = async (): Promise<readonly Item[]> => {
-  const feed = await fetchJson<{ traces: readonly FeedTrace[] }>('/v1/feed?limit=50')
+  const feed = await fetchJson<{ traces: readonly FeedTrace[] }>('/v1/feed?children=false&limit=50')
   return (feed?.traces ?? []).map((trace) => ({
     group: 'Sessions',
     label: trace.title?.trim() || trace.ai_title?.trim() || trace.externalId,

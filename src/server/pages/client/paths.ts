@@ -5,6 +5,9 @@ export const namespacePath = (slug: string): string => `/@${encodeURIComponent(s
 export const tracePath = (slug: string, externalId: string): string =>
   `${namespacePath(slug)}/${encodeURIComponent(/^~*\.{1,2}$/.test(externalId) ? `~${externalId}` : externalId)}`
 
+/** The sub-agents of a session. */
+export const subAgentsPath = (slug: string, externalId: string): string => `${tracePath(slug, externalId)}/-/sub-agents`
+
 /** The session that a path leads to, and nothing behind it. */
 export const readTracePath = (path: string): { readonly slug: string; readonly externalId: string } | undefined => {
   const [slug, segment] = (/^\/@([^/]+)\/([^/]+)$/.exec(path) ?? []).slice(1).map(decodeURIComponent)

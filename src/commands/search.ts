@@ -62,13 +62,18 @@ export const searchAll = async (access: Access, options: Options, words: readonl
   const { server, namespace } = access
   await requireNotLost(access)
   const { call } = newRequests(server, await access.token(), { timing: noticedTiming })
-  const query = { q: words.join(' '), sort: options.newest ? 'newest' : 'relevance', namespace } as const
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const query = { q: words.join(' '), tz, sort: options.newest ? 'newest' : 'relevance', namespace } as const
   let [shown, hasMore] = [0, false]
   const read = (cursor: string | undefined) => {
     const limit = String(Math.min(MAX_PAGE, options.limit - shown))
     return call('GET /v1/search', { query: { ...query, limit, cursor } })
   }
-  for await (const { results, nextCursor } of pagesOf(read)) {
+  let isFirst = true
+  for await (const { results, nextCursor, notUnderstood = [] } of pagesOf(read)) {
+    if (isFirst)
+      for (const { text, why } of notUnderstood) say(`${escapeControls(text)} was left out: ${escapeControls(why)}.`)
+    isFirst = false
     for (const result of results) {
       if (options.json) await printDocument({ type: 'result', ...result })
       else await printLines(resultLines(server, result))

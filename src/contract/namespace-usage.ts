@@ -3,6 +3,7 @@ import { count, text } from './fields.ts'
 import { Slug, aTime } from './parameters.ts'
 import { type Api, data } from './route.ts'
 import { Cost, UsageSums } from './usage.ts'
+import { TimeZone } from './time-zone.ts'
 
 /** What the messages of a namespace have used. */
 
@@ -23,19 +24,6 @@ const By = z
     examples: ['model'],
   })
   .transform((text) => ({ key: text.replace(DAY_AND, '') as UsageKey, isDaily: DAY_AND.test(text) }))
-
-export const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
-
-const TimeZone = z
-  .string()
-  .refine(isTimeZone, { error: 'must be the name of a time zone, such as Europe/Berlin' })
-  .meta({ description: 'The time zone of the days, by its IANA name. Default: `UTC`', examples: ['Europe/Berlin'] })
 
 /** The longest period, in days, and the most rows of an answer. */
 export const MOST_DAYS = 800

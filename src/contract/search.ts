@@ -5,6 +5,7 @@ import { EXAMPLE_SLUG, count, flag, nextCursor, text, time } from './fields.ts'
 import { MessageRole, messageExternalId } from './message.ts'
 import { Cursor, ShortText, aTime } from './parameters.ts'
 import { type Api, data } from './route.ts'
+import { TimeZone } from './time-zone.ts'
 
 const MOST_CHARACTERS = 400
 const DEFAULT_LIMIT = 20
@@ -72,6 +73,15 @@ const SearchAnswer = z.object({
     )
     .meta({ description: 'The most frequent values of fields in the traces found, with the number of traces' })
     .optional(),
+  notUnderstood: z
+    .array(
+      z.object({
+        text: text('The piece of `q`', 'from:tomorow'),
+        why: text('What the field takes', 'from: takes a day such as 2026-05-06'),
+      }),
+    )
+    .meta({ description: 'Fields of `q` that were left out, because they do not take the value' })
+    .optional(),
   complete: flag('Whether all messages were searched; if not, `nextCursor` continues with older ones'),
   indexedThrough: time('The search finds all that the service got until then'),
   nextCursor,
@@ -89,8 +99,9 @@ export const search = {
     description:
       'Finds messages that have all words of `q`, without regard to case: whole words and parts of identifiers (`getUserName` is found by ' +
       '`user`), pieces of paths, and Chinese, Japanese and Korean by characters. `"a phrase"`, `-word`, `this OR that`, and the fields ' +
-      '`agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from: to:` ' +
-      'have a meaning of their own; everything else in `q` is words. The search covers texts, thinking, the names and arguments of ' +
+      '`agent: model: tool: role: author: project: namespace: branch: is:public has:error in:prompt|answer|thinking|call|output from: to: since:` ' +
+      'have a meaning of their own; everything else in `q` is words. In `q` the times take a day (`2026-05-06`, `today`, `yesterday`, in the zone `tz`), `7d`, `24h`, `2w` (so long ago), or a ' +
+      'time as the parameters do; a value that a field does not take is left out, and `notUnderstood` says so. The search covers texts, thinking, the names and arguments of ' +
       'called tools, their output and errors (the first 16 KiB and the last 4 KiB of each), and title, summary, project and branch of the ' +
       'trace. Without words, the traces are sorted by time. A message is found within two seconds after its upload.',
     auth: 'optional',
@@ -115,6 +126,7 @@ export const search = {
         .optional(),
       from: aTime('Only messages since then').optional(),
       to: aTime('Only messages until then').optional(),
+      tz: TimeZone.optional(),
       sort: z
         .enum(['relevance', 'newest'])
         .meta({ description: 'Best first, or latest first. Default: `relevance`', examples: ['newest'] })

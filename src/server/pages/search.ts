@@ -29,6 +29,8 @@ type SearchView = {
   /** Fields that could be added. */
   readonly suggestions: readonly OtherSearch[]
   readonly narrower: readonly { readonly name: string; readonly values: readonly Narrower[] }[]
+  /** The time zone of the days in `q`; undefined if it has none. */
+  readonly zone: string | undefined
   /** The present time, in milliseconds since 1970. */
   readonly now: number
 }
@@ -87,6 +89,24 @@ const chips = ({ fields, suggestions, sort }: SearchView): Html =>
       )}${suggestions.map(({ label, q }) => markup`<a class="chip" href="${pathOf(q, sort)}">${label}</a>`)}</nav>
 `
 
+const DAY = /(?:^|\s)(?:from|since|to):\S/
+
+/** Whether a query has times, which depend on the zone of the reader. */
+export const hasDays = (q: string): boolean => DAY.test(q)
+
+/** What of the query was left out, and whose days are meant. */
+const asRead = ({ answer, zone }: SearchView): Html =>
+  markup`${(answer?.notUnderstood ?? []).map(
+    ({ text, why }) =>
+      markup`<p class="note warn" role="status">${icon('warning')}<span><b dir="auto">${visibleLine(text)}</b> was left out: ${why}.</span></p>
+`,
+  )}${
+    zone === undefined
+      ? none
+      : markup`<p class="soft" data-zone="${zone}">Days are those of ${zone === 'UTC' ? 'UTC' : markup`<bdi>${zone}</bdi>`}.</p>
+`
+  }`
+
 const order = ({ q, sort }: SearchView): Html =>
   markup`<nav class="seg push" aria-label="Order">${sorts.map((one) => {
     const label = one === 'relevance' ? 'Best' : 'Newest'
@@ -128,7 +148,8 @@ const beginning = markup`<div class="blank left"><h2>Search what your agents did
 <dl class="facts"><dt><code>"flag needs an argument"</code></dt><dd>these words behind one another</dd>
 <dt><code>parser -test</code></dt><dd>without a word</dd><dt><code>jest OR vitest</code></dt><dd>one of both</dd>
 <dt><code>http/app.ts</code></dt><dd>a part of a path, or of a name: <code>getUserName</code> is found by <code>user</code></dd>
-<dt><code>has:error in:output tool:Bash</code></dt><dd>also <code>agent: model: role: author: project: namespace: branch: is:public from: to:</code></dd></dl></div>
+<dt><code>has:error in:output tool:Bash</code></dt><dd>also <code>agent: model: role: author: project: namespace: branch: is:public</code></dd>
+<dt><code>from:2026-05-06 to:yesterday</code></dt><dd>whole days; <code>since:7d</code> for the last seven</dd></dl></div>
 `
 
 const found = (view: SearchView, answer: SearchAnswer): Html => {
@@ -155,6 +176,6 @@ export const searchPage = (view: SearchView): Page => ({
   name: 'search',
   heading: markup`<h1 class="vh">Search</h1>`,
   layout: 'two',
-  content: markup`${chips(view)}${view.answer ? found(view, view.answer) : beginning}`,
+  content: markup`${chips(view)}${asRead(view)}${view.answer ? found(view, view.answer) : beginning}`,
   aside: narrowing(view),
 })

@@ -1,6 +1,6 @@
-import { aTime } from '../../contract/parameters.ts'
 import { comparable } from '../trace/messages/folded.ts'
 import { places } from '../trace/tokens/searched-text.ts'
+import { type QueryClock, TIMES, spanIn } from './times.ts'
 
 const fields = [
   'agent',
@@ -30,7 +30,11 @@ export type Query = {
   /** The time of a message, in milliseconds, both inclusive. */
   readonly from?: number
   readonly to?: number
+  /** What of the text is left out, because a field that exists does not take this value, and what it takes. */
+  readonly notUnderstood: readonly NotUnderstood[]
 }
+
+export type NotUnderstood = { readonly text: string; readonly why: string }
 
 /** A value that no field has. */
 const NOTHING = '\0'
@@ -80,31 +84,52 @@ type Item =
   | { readonly is: 'text' | 'excluded'; readonly text: string }
   | { readonly is: 'condition'; readonly field: Field; readonly value: string; readonly isExcluded: boolean }
   | { readonly is: 'from' | 'to'; readonly time: number }
+  | (NotUnderstood & { readonly is: 'not understood' })
   | { readonly is: 'or' }
 
 // A minus before a letter, a digit or a quotation mark, the name of a field, and a phrase or a word: `--force` is a word. A quotation mark that is not closed belongs to a word.
 const ITEM = /(?<=^|\s)(-(?=[\p{L}\p{N}"])|)(?:([a-z]+):)?(?:"([^"]*)"(?=\s|$)|(\S+))/gu
 
-const Time = aTime('')
+/** The fields of time: `since` is another word for `from`. */
+const timeFields = { from: 'from', since: 'from', to: 'to' } as const
 
-const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined)[]): Item => {
+const isTimeField = (name: string | undefined): name is keyof typeof timeFields =>
+  name !== undefined && Object.hasOwn(timeFields, name)
+
+const listed = (values: readonly string[]): string =>
+  values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)!}`
+
+/** Reads a field of time. Only a minus and a value that is no time are not understood. */
+const timeItem = (text: string, name: keyof typeof timeFields, value: string, clock: QueryClock): Item => {
+  if (text.startsWith('-')) return { is: 'not understood', text, why: `${name}: cannot be excluded` }
+  const span = spanIn(value, clock)
+  if (!span) return { is: 'not understood', text, why: `${name}: takes ${TIMES}` }
+  const side = timeFields[name]
+  return { is: side, time: span[side] }
+}
+
+const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined)[], clock: QueryClock): Item => {
   if (whole === 'OR') return { is: 'or' }
   const isExcluded = minus === '-'
   const value = phrase ?? word!
-  const field = fields.find((field) => field === name && (valuesOf[field]?.includes(value) ?? value !== ''))
+  if (isTimeField(name)) return timeItem(whole!, name, value, clock)
+  const field = fields.find((field) => field === name)
+  const known = field && valuesOf[field]
+  if (field && value === '') return { is: 'not understood', text: whole!, why: `${field}: needs a value` }
+  if (known && !known.includes(value))
+    return { is: 'not understood', text: whole!, why: `${field}: takes ${listed(known)}` }
   if (field) return { is: 'condition', field, value, isExcluded }
-  if ((name === 'from' || name === 'to') && !isExcluded) {
-    const { data: time } = Time.safeParse(value)
-    if (time !== undefined) return { is: name, time }
-  }
   const text = name === undefined ? value : whole!.slice(minus!.length)
   return { is: isExcluded ? 'excluded' : 'text', text }
 }
 
+/** Which items of a query are fields does not depend on the time. */
+const ANY_CLOCK: QueryClock = { now: 0, zone: 'UTC' }
+
 /** The fields in the text of a query, each as it was typed (`word`), with the text of the query without it (`rest`). */
 export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] =>
   [...text.matchAll(ITEM)].flatMap((match) => {
-    if (!['condition', 'from', 'to'].includes(itemOf(match).is)) return []
+    if (['text', 'excluded', 'or'].includes(itemOf(match, ANY_CLOCK).is)) return []
     const [word] = match
     const parts = [text.slice(0, match.index), text.slice(match.index + word.length)]
     return [
@@ -122,9 +147,10 @@ export const fieldsIn = (text: string): { readonly word: string; readonly rest: 
 const joinsTexts = (items: readonly Item[], at: number) =>
   items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'
 
-/** Reads a query as people type it. Each item that is neither a field nor a phrase is a word. */
-export const readQuery = (text: string): Query => {
-  const items = [...text.matchAll(ITEM)].map(itemOf)
+/** Reads a query as people type it. Each item that is neither a field nor a phrase is a word; the name of no field is part of a word (`localhost:3000`). */
+export const readQuery = (text: string, clock: QueryClock): Query => {
+  const items = [...text.matchAll(ITEM)].map((match) => itemOf(match, clock))
+  const notUnderstood: NotUnderstood[] = []
   const texts: string[][] = []
   const excluded: string[] = []
   const conditions = new Map<Field, { any: string[]; none: string[] }>()
@@ -149,8 +175,11 @@ export const readQuery = (text: string): Query => {
         conditions.set(item.field, condition)
         break
       }
+      case 'not understood':
+        notUnderstood.push({ text: item.text, why: item.why })
+        break
       default:
         times[item.is] = item.time
     }
-  return { texts, excluded, conditions, ...times }
+  return { texts, excluded, conditions, ...times, notUnderstood }
 }

@@ -67,12 +67,12 @@ const MOST_HITS = 3
 /** The fields of a query that the API also takes as parameters. */
 const parameters = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role', 'in'] as const
 
-const queryOf = (given: SearchQuery): Query => {
+const queryOf = (given: SearchQuery, now: number): Query => {
   const values = parameters.flatMap((field) => {
     const value = given[field]
     return value === undefined || value === '' ? [] : [[field, value] as const]
   })
-  return withConditions(readQuery(given.q ?? ''), values, given)
+  return withConditions(readQuery(given.q ?? '', { now, zone: given.tz ?? 'UTC' }), values, given)
 }
 
 const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
@@ -150,7 +150,7 @@ export const search = (
   const { searches, reads, now } = services
   const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
   const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
-  const asked = queryOf(given)
+  const asked = queryOf(given, now())
   const readThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (readRows) => {
@@ -175,6 +175,7 @@ export const search = (
       results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
       total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
       ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
+      ...(asked.notUnderstood.length > 0 ? { notUnderstood: [...asked.notUnderstood] } : {}),
       complete,
       indexedThrough: Math.min(readThrough, waitingSince - 1),
       ...(next ? { nextCursor: cursorOf(next) } : {}),

@@ -1,12 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { isTimeZone } from '../../contract/namespace-usage.ts'
 import { Key } from '../../contract/parameters.ts'
 import { dollarsText } from '../../base/usage-text.ts'
 import { agentName } from '../../transcript/agent-names.ts'
 import type { FeedServices } from '../feed/first-pages.ts'
 import { sessionsById } from '../feed/session-lists.ts'
-import { cookieOf } from '../http/auth.ts'
 import { requireCaller } from '../http/caller.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
@@ -19,6 +17,7 @@ import {
   quartersText,
 } from '../pages/insights.ts'
 import { sendPage } from '../pages/page.ts'
+import { readerZone } from './reader-zone.ts'
 import { daysOf, periodOf } from '../usage/days.ts'
 import { type KeyedSums, type NamespaceInsights, namespaceInsights } from '../usage/insights.ts'
 import { displayNamesOf } from '../user/queries.ts'
@@ -35,20 +34,6 @@ const Query = z.object({
     .optional()
     .catch(undefined),
 })
-
-/** A cookie of the page, in which its script writes the time zone of the browser (`../pages/client/insights-page.ts`). */
-const ZONE_COOKIE = 'tz'
-
-/** The time zone of the reader; undefined if it is not known. */
-const zoneOf = ({ headers: { cookie } }: FastifyRequest): string | undefined => {
-  const encoded = cookie && cookieOf(cookie, ZONE_COOKIE)
-  try {
-    const zone = encoded && decodeURIComponent(encoded)
-    return zone && isTimeZone(zone) ? zone : undefined
-  } catch {
-    return undefined
-  }
-}
 
 const named = <Row extends KeyedSums>(
   rows: readonly Row[],
@@ -92,7 +77,7 @@ export const insightsPageRoute = (app: FastifyInstance, services: InsightsServic
       const { userId } = requireCaller(request)
       const { id: namespaceId, slug, role } = await namespaceOfMember(reads, idOfSlug(request.params.slug), userId)
       const { days: period = DEFAULT_DAYS } = request.query
-      const timeZone = zoneOf(request) ?? 'UTC'
+      const timeZone = readerZone(request) ?? 'UTC'
       const at = now()
       const days = daysOf(periodOf(at - (period + 1) * DAY_MS, at), timeZone).slice(-period)
       const asked = {

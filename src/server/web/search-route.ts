@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { type FacetName, type SearchAnswer, search as api } from '../../contract/search.ts'
 import { addVary } from '../http/reply.ts'
 import { sendPage } from '../pages/page.ts'
-import { type Narrower, type OtherSearch, searchPage } from '../pages/search.ts'
+import { type Narrower, type OtherSearch, hasDays, searchPage } from '../pages/search.ts'
 import { fieldsIn } from '../search/query.ts'
+import { readerZone } from './reader-zone.ts'
 import { type SearchServices, search } from '../search/search.ts'
 import { agentName } from '../../transcript/agent-names.ts'
 
@@ -22,7 +23,6 @@ const FACETS: Readonly<Partial<Record<FacetName, string>>> = {
 const names = Object.keys(FACETS) as FacetName[]
 /** The most values of a field that the page shows. */
 const MOST_VALUES = 8
-const MONTH_MS = 30 * 86_400_000
 
 const join = (...words: readonly string[]): string => words.filter((word) => word !== '').join(' ')
 
@@ -30,15 +30,14 @@ const join = (...words: readonly string[]): string => words.filter((word) => wor
 const typed = (field: string, value: string): string | undefined =>
   value.includes('"') ? undefined : `${field}:${/\s/.test(value) ? `"${value}"` : value}`
 
-const suggestionsFor = (text: string, isSignedIn: boolean, now: number): OtherSearch[] => {
+const suggestionsFor = (text: string, isSignedIn: boolean): OtherSearch[] => {
   const used = fieldsIn(text).map(({ word }) => word.slice(0, word.indexOf(':') + 1))
-  const since = new Date(now - MONTH_MS).toISOString().replace(/T.*/, 'T00:00:00Z')
   const all = [
     ['has:error', 'has:error'],
     ['in:prompt', 'in:prompt'],
     ['in:output', 'in:output'],
     ...(isSignedIn ? [['is:public', 'is:public']] : []),
-    ['last 30 days', `from:${since}`],
+    ['last 30 days', 'since:30d'],
   ] as const
   return all
     .filter(([, word]) => !used.some((field) => word!.startsWith(field)))
@@ -64,18 +63,23 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
 
 /** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
 export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
-  const pageFor = async ({ caller, query }: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
+  const pageFor = async (request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
+    const { caller, query } = request
     const text = (query.q ?? '').trim()
     const { sort = 'relevance', cursor } = query
+    const zone = hasDays(text) ? (readerZone(request) ?? 'UTC') : undefined
     const isEmpty = text === '' && cursor === undefined
-    const answer = isEmpty ? undefined : await search(services, { q: text, sort, cursor, facets: names }, caller)
+    const answer = isEmpty
+      ? undefined
+      : await search(services, { q: text, tz: zone, sort, cursor, facets: names }, caller)
     const now = services.now()
     return searchPage({
       q: text,
       sort,
+      zone,
       answer,
       fields: fieldsIn(text).map(({ word, rest }) => ({ label: word, q: rest })),
-      suggestions: isEmpty ? [] : suggestionsFor(text, caller !== undefined, now),
+      suggestions: isEmpty ? [] : suggestionsFor(text, caller !== undefined),
       narrower: names.flatMap((field) => {
         const values = answer ? narrowerIn(field, text, answer) : []
         return values.length === 0 ? [] : [{ name: FACETS[field]!, values }]

@@ -195,17 +195,18 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     ),
     'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
     search: searchPage({
-      ...{ q: words, sort: 'newest', now: 0 },
+      ...{ q: words, sort: 'newest', now: 0, zone: words },
       fields: [{ label: words, q: words }],
       suggestions: [{ label: 'has:error', q: words }],
       narrower: [{ name: 'Author', values: [{ label: words, q: words, count: 1 }] }],
       answer: {
         ...{ total: { value: 1, exact: false }, complete: false, indexedThrough: 0, nextCursor: words },
+        notUnderstood: [{ text: words, why: words }],
         results: [{ trace, more: 2, hits: [{ messageExternalId: words, ordinal: 0, in: 'call', at: 0, snippet }] }],
       },
     }),
     'nothing found': searchPage({
-      ...{ q: `"${words}"`, sort: 'relevance', now: 0, suggestions: [], narrower: [] },
+      ...{ q: `"${words}"`, sort: 'relevance', now: 0, zone: undefined, suggestions: [], narrower: [] },
       fields: [{ label: words, q: words }],
       answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
     }),

@@ -9,6 +9,7 @@ import type { TextPlace, SearchedText } from '../../../src/server/trace/tokens/s
 import { snippetOf } from '../../../src/server/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../../src/server/trace/tokens/words.ts'
 import { folded } from '../../../src/server/trace/messages/folded.ts'
+import { clock } from './support/clock.ts'
 
 const test = suite('finding the words of a query in texts')
 
@@ -17,7 +18,7 @@ const prompt = (text: string) => in_('prompt', text)
 
 /** What a query marks in texts, one line for each text. */
 const marked = (query: string, ...texts: SearchedText[]) =>
-  atOnce(findIn(texts, readQuery(query)))?.map(({ text: { text }, marks }) =>
+  atOnce(findIn(texts, readQuery(query, clock)))?.map(({ text: { text }, marks }) =>
     marks.map(([from, to]) => text.slice(from, to)),
   )
 
@@ -72,7 +73,7 @@ const someText = fc.array(words, { maxLength: 30 }).map((pieces) => pieces.join(
 
 test('each text that is found has all tokens that the index is asked for', () => {
   const property = fc.property(someText, someText, (text, query) => {
-    const parsed = readQuery(query)
+    const parsed = readQuery(query, clock)
     if (!atOnce(findIn([prompt(text)], { ...parsed, excluded: [] }))) return
     const tokens = new Set<string>()
     eachWord(text.slice(0, 80), (word, isCjk) => tokensOf(word, isCjk).forEach((token) => tokens.add(token)))
@@ -94,18 +95,18 @@ test('the quick test passes all JSON whose texts hold what is asked for', () => 
     const content = { callId: 'c', toolName: 'bash', args: { command: text, count: 12 } }
     const json = JSON.stringify({ order: 0, type: 'tool_call', content })
     const parts = isEscaped ? escaped(json) : json
-    const parsed = readQuery(query)
+    const parsed = readQuery(query, clock)
     const texts = [...textsOfMessage({ role: 'assistant', text: null, parts })].flatMap((one) => one ?? [])
     if (atOnce(findIn(texts, parsed))) assert.ok(newQuickTest(parsed)(parts), `${query} in ${parts}`)
   })
   fc.assert(property, { numRuns: 5_000 })
-  const test = newQuickTest(readQuery('"get user" -name'))
+  const test = newQuickTest(readQuery('"get user" -name', clock))
   assert.equal(['"get a user"', '"GET USER name"', '"get\\u0020user"'].map(test), [false, true, true])
 })
 
 test('no step searches more than one text', () => {
   const texts = Array.from({ length: 50 }, () => prompt('aa '.padEnd(20_000, 'a')))
-  const work = findIn(texts, readQuery('aa OR ab -aaa'))
+  const work = findIn(texts, readQuery('aa OR ab -aaa', clock))
   let steps = 0
   while (!work.next().done) steps += 1
   assert.is(steps, 4 * texts.length)
@@ -115,7 +116,7 @@ test('a snippet is a piece of the text of at most 240 characters, with the found
   const filler = fc.array(words, { maxLength: 300 }).map((pieces) => pieces.join(' '))
   const property = fc.property(filler, filler, (before, after) => {
     const text = `${before} Needle_x ${after} needle_x`
-    const [{ marks } = { marks: [] }] = atOnce(findIn([prompt(text)], readQuery('needle_x'))) ?? []
+    const [{ marks } = { marks: [] }] = atOnce(findIn([prompt(text)], readQuery('needle_x', clock))) ?? []
     const snippet = snippetOf(text, marks)
     assert.ok(snippet.text.length <= 240 && text.includes(snippet.text) && snippet.marks.length > 0)
     let last = 0

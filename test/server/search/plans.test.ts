@@ -9,6 +9,7 @@ import { readQuery } from '../../../src/server/search/query.ts'
 import type { ReadRows } from '../../../src/server/search/reads.ts'
 import { withConnection } from '../../support/database.ts'
 import { openSearch } from './support/open-search.ts'
+import { clock } from './support/clock.ts'
 
 const test = suite('search: plans')
 
@@ -32,7 +33,7 @@ const readsOf = (q: string, range: Partial<Range>) =>
     }
     const hashOf = await app.service.searches.hashes(rows)
     const wanted: IndexQuery = {
-      query: readQuery(q),
+      query: readQuery(q, clock),
       isExact: false,
       namespaces: [],
       segments: [NEWEST, 0n],

@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { fieldsIn, readQuery } from '../../../src/server/search/query.ts'
+import { spanIn } from '../../../src/server/search/times.ts'
+import { clock } from './support/clock.ts'
 
 const test = suite('reading the text of a query')
 
 const read = (text: string) => {
-  const { conditions, ...rest } = readQuery(text)
+  const { conditions, notUnderstood: _, ...rest } = readQuery(text, clock)
   return { ...rest, conditions: Object.fromEntries(conditions) }
 }
 const plain = { texts: [], excluded: [], conditions: {} }
@@ -44,7 +46,7 @@ test('a text that is not a field is words', () => {
     ['-', [['-']]],
     ['"open phrase', [['"open'], ['phrase']]],
     ['"" " "', []],
-    ['agent: :x in:nowhere is:secret from:yesterday http://x', [['agent:'], [':x'], ['in:nowhere'], ['is:secret'], ['from:yesterday'], ['http://x']]], // prettier-ignore
+    ['agent: :x http://x localhost:3000 std::vector', [['agent:'], [':x'], ['http://x'], ['localhost:3000'], ['std::vector']]], // prettier-ignore
   ] as const)
     assert.equal(read(text).texts, texts, text)
 })
@@ -68,17 +70,67 @@ test('any text is a query, which has nothing that is not in the text', () => {
   )
   const property = fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
     const text = pieces.join('')
-    const { texts, excluded } = readQuery(text)
+    const { texts, excluded } = readQuery(text, clock)
     for (const one of [...texts.flat(), ...excluded]) assert.ok(text.includes(one) && one.trim() !== '')
     assert.ok(texts.flat().length + excluded.length <= 16)
   })
   fc.assert(property, { numRuns: 5_000 })
 })
 
+test('times are days of the zone, so long ago, or moments', () => {
+  const at = (text: string) => Date.parse(text)
+  for (const [text, expected] of [
+    ['from:2026-05-06', { from: at('2026-05-05T22:00Z') }],
+    ['since:2026-05-06', { from: at('2026-05-05T22:00Z') }],
+    ['to:2026-05-06', { to: at('2026-05-06T22:00Z') - 1 }],
+    ['from:yesterday to:yesterday', { from: at('2026-05-04T22:00Z'), to: at('2026-05-05T22:00Z') - 1 }],
+    ['since:today', { from: at('2026-05-05T22:00Z') }],
+    ['since:7d', { from: at('2026-04-29T12:00Z') }],
+    ['since:2h to:1w', { from: at('2026-05-06T10:00Z'), to: at('2026-04-29T12:00Z') }],
+    ['from:2026-05-06T01:00:00Z', { from: at('2026-05-06T01:00Z') }],
+    // The clocks are changed in these days.
+    ['from:2026-03-29 to:2026-03-29', { from: at('2026-03-28T23:00Z'), to: at('2026-03-29T22:00Z') - 1 }],
+    ['from:2026-10-25 to:2026-10-25', { from: at('2026-10-24T22:00Z'), to: at('2026-10-25T23:00Z') - 1 }],
+  ] as const)
+    assert.equal(read(text), { ...plain, ...expected }, text)
+})
+
+test('each day of each zone begins when its date does', () => {
+  const zones = ['UTC', 'Asia/Kathmandu', 'America/St_Johns', 'Pacific/Apia', 'Africa/Cairo', 'America/Santiago']
+  const property = fc.property(fc.constantFrom(...zones), fc.integer({ min: 0, max: 20_000 }), (zone, day) => {
+    const date = new Date(day * 86_400_000).toISOString().slice(0, 10)
+    const span = spanIn(date, { now: 0, zone })!
+    const dateOf = (at: number) => new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(at)
+    if (dateOf(span.from) !== date)
+      return assert.ok(span.to < span.from || dateOf(span.from) > date, 'the day was skipped')
+    assert.ok(dateOf(span.from - 1) < date)
+    assert.is(dateOf(span.to), date)
+    assert.ok(dateOf(span.to + 1) > date)
+  })
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('a value that a field does not take is left out, and said', () => {
+  for (const [text, why] of [
+    ['from:tomorow', 'from: takes a day'],
+    ['to:2026-02-31', 'to: takes a day'],
+    ['-since:7d', 'since: cannot be excluded'],
+    ['in:nowhere', 'in: takes prompt, answer, thinking, call or output'],
+    ['-is:secret', 'is: takes public'],
+    ['agent:""', 'agent: needs a value'],
+  ] as const) {
+    const query = readQuery(`word ${text}`, clock)
+    assert.equal(query.texts, [['word']], text)
+    assert.is(query.notUnderstood[0]!.text, text)
+    assert.match(query.notUnderstood[0]!.why, why)
+  }
+})
+
 test('fieldsIn finds the fields of a query, each with the query without it', () => {
-  assert.equal(fieldsIn('-agent:x  a "b c" from:2026-01-01T00:00:00Z in:nowhere'), [
-    { word: '-agent:x', rest: 'a "b c" from:2026-01-01T00:00:00Z in:nowhere' },
-    { word: 'from:2026-01-01T00:00:00Z', rest: '-agent:x  a "b c" in:nowhere' },
+  assert.equal(fieldsIn('-agent:x  a "b c" since:7d in:nowhere'), [
+    { word: '-agent:x', rest: 'a "b c" since:7d in:nowhere' },
+    { word: 'since:7d', rest: '-agent:x  a "b c" in:nowhere' },
+    { word: 'in:nowhere', rest: '-agent:x  a "b c" since:7d' },
   ])
 })
 

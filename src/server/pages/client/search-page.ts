@@ -1,6 +1,7 @@
 import { announce } from './announce.ts'
 import { NoFragment, fetchFragment } from './fragment.ts'
 import { showLocalTimes } from './times.ts'
+import { showLocalZone } from './zone.ts'
 
 /** How long after the last key a search is sent. */
 const PAUSE_MS = 120
@@ -23,6 +24,7 @@ const replaceBy = (content: DocumentFragment): void => {
 
 /** Searches while the reader types in the field at the top. Without this script, Enter searches. */
 export const startSearch = (): void => {
+  showLocalZone()
   const field = document.querySelector<HTMLInputElement>('.bar input[type=search]')
   if (!field) return
   let shown = field.value.trim()

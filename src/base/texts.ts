@@ -11,14 +11,28 @@ export const LONG_TEXT = 4_096
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
-/** Truncates a text to `most` characters, with an ellipsis as the last one; a text that is not longer stays as it is. */
-export const truncateText = (text: string, most: number): string =>
-  isLongerThan(text, most)
-    ? `${[...text.slice(0, 2 * most)]
-        .slice(0, most - 1)
-        .join('')
-        .trimEnd()}…`
-    : text
+const graphemes = new Intl.Segmenter('und')
+/** The most characters (UTF-16) of a grapheme before which a text is cut; a longer one is cut itself. */
+const MOST_GRAPHEME = 128
+
+/** The last index up to `at` between two graphemes: an accent, a family of emoji, or half a syllable of Korean is not cut off. */
+export const graphemeBefore = (text: string, at: number): number => {
+  if (at >= text.length || at <= 0) return Math.min(Math.max(at, 0), text.length)
+  const from = Math.max(0, at - MOST_GRAPHEME)
+  const found = graphemes.segment(text.slice(from, at + MOST_GRAPHEME)).containing(at - from)
+  if (found && found.index > 0) return from + found.index
+  return text.codePointAt(at - 1)! > 0xffff ? at - 1 : at
+}
+
+/**
+ * Truncates a text to `most` characters, with an ellipsis as the last one, and never inside a grapheme; a text that is not longer stays as
+ * it is.
+ */
+export const truncateText = (text: string, most: number): string => {
+  if (!isLongerThan(text, most)) return text
+  const cut = [...text.slice(0, 2 * most)].slice(0, most - 1).join('')
+  return `${text.slice(0, graphemeBefore(text, cut.length)).trimEnd()}…`
+}
 
 /**
  * Removes the characters at the end of a text that match a pattern of one character. A pattern like `/[…]+$/` would take

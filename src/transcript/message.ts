@@ -2,7 +2,7 @@ import { rawItemsInSteps, rawMembersInSteps } from '../base/json/raw-values.ts'
 import { readString } from '../base/json/read-string.ts'
 import type { Steps } from '../base/json/steps.ts'
 import type { Usage } from '../contract/usage.ts'
-import { isForScreen, screenSteps } from './screen.ts'
+import { outputSteps } from './screen.ts'
 
 /** The parts of a message as a transcript shows them. `args` is JSON text, exactly as it is stored. */
 export type Call = {
@@ -101,11 +101,10 @@ function* readPart(json: string, messageId: string, index: number): Steps<Part |
   }
 }
 
-/** The same with the output of a program as a terminal shows it. */
+/** The same with the output of a tool as it is shown. */
 function* readShown(json: string, messageId: string, index: number): Steps<Part | undefined> {
   const part = yield* readPart(json, messageId, index)
-  if (part?.type !== 'tool_result' || !isForScreen(part.toolName)) return part
-  return { ...part, output: yield* screenSteps(part.output) }
+  return part?.type === 'tool_result' ? { ...part, output: yield* outputSteps(part) } : part
 }
 
 function* readParts(json: string, messageId: string): Steps<Part[]> {
@@ -125,7 +124,7 @@ const usageOf = (members: Members): Usage | undefined => {
 }
 
 /**
- * Reads a message with its parts, as in the API, from its JSON text; the output of programs as a terminal shows it.
+ * Reads a message with its parts, as in the API, from its JSON text; the outputs of tools as `screen.ts` shows them.
  * @throws SyntaxError for text that is not JSON
  */
 export function* readMessage(json: string): Steps<Message> {

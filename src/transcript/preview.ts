@@ -1,3 +1,4 @@
+import { graphemeBefore } from '../base/texts.ts'
 import { readMessage } from './message.ts'
 import { visibleLine } from './visible.ts'
 
@@ -8,10 +9,7 @@ const MOST_SHOWN = 200
 export const shortened = (text: string): string => {
   const line = visibleLine(text.slice(0, 8 * MOST_SHOWN))
   if (line.length <= MOST_SHOWN) return line
-  const cut = line
-    .slice(0, MOST_SHOWN - 1)
-    .toWellFormed()
-    .replace(/\ufffd$/, '')
+  const cut = line.slice(0, graphemeBefore(line, MOST_SHOWN - 1))
   const space = cut.lastIndexOf(' ')
   return `${space > MOST_SHOWN / 2 ? cut.slice(0, space) : cut}…`
 }

@@ -43,6 +43,21 @@ export const plainText = (content: readonly Inline[]): string =>
     })
     .join('')
 
+const BOX = /^\[([ xX])\]\s+/
+
+/** An item of a list of tasks, without the box that it begins with, such as `[x] `. */
+export const withoutBox = (
+  item: readonly Prose[],
+): { readonly box?: 'done' | 'open'; readonly content: readonly Prose[] } => {
+  const [first, ...others] = item
+  const [text, ...rest] = first?.is === 'paragraph' ? first.content : []
+  const found = text?.is === 'text' ? BOX.exec(text.text) : null
+  if (!found || text?.is !== 'text') return { content: item }
+  const words: Inline = { is: 'text', text: text.text.slice(found[0].length) }
+  const paragraph: Prose = { is: 'paragraph', content: words.text === '' ? rest : [words, ...rest] }
+  return { box: found[1] === ' ' ? 'open' : 'done', content: [paragraph, ...others] }
+}
+
 /** With more levels of quotes, lists and emphasis text is not parsed as Markdown: markdown-it would drop it. */
 const MOST_LEVELS = 16
 

@@ -200,11 +200,32 @@ export function* screenSteps(text: string): Steps<string> {
   return all
 }
 
-/** The same at once. */
-export const screenText = (text: string): string => atOnce(screenSteps(text))
-
 /** Tools whose answers are the contents of files and pages: in these a carriage return only ends a line. */
 const CONTENTS: ReadonlySet<string> = new Set(['read', 'grep', 'glob', 'ls', 'web_fetch', 'web_search'])
 
-/** Whether what a tool answered may have been written to a terminal. */
-export const isForScreen = (name: string): boolean => !CONTENTS.has(toolName(name.slice(0, 256)))
+const isForScreen = (name: string): boolean => !CONTENTS.has(toolName(name.slice(0, MOST_NAME)))
+const MOST_NAME = 500
+
+/** What Claude Code writes around the reason why it has refused a call. */
+const WRAPPER = ['<tool_use_error>', '</tool_use_error>'] as const
+
+const unwrapped = (text: string): string => {
+  const [start, end] = WRAPPER
+  return text.startsWith(start) && text.endsWith(end) ? text.slice(start.length, -end.length) : text
+}
+
+/** The output of a tool as it is shown: as a terminal shows it, if it may have been written to one, and without what an agent wrote around it. */
+export function* outputSteps({
+  toolName,
+  output,
+}: {
+  readonly toolName: string
+  readonly output: string
+}): Steps<string> {
+  const text = unwrapped(output)
+  return isForScreen(toolName) ? yield* screenSteps(text) : text
+}
+
+/** The same at once. */
+export const outputText = (result: { readonly toolName: string; readonly output: string }): string =>
+  atOnce(outputSteps(result))

@@ -1,4 +1,4 @@
-import { trimEndMatching } from '../base/texts.ts'
+import { graphemeBefore, trimEndMatching } from '../base/texts.ts'
 
 /**
  * Characters that are invisible, control a terminal, end a line invisibly, or change the direction of writing: control characters except tab
@@ -34,6 +34,8 @@ const MOST_LINE = 8 * 1024
 
 /** Text with visible characters only, on one line, for names and titles. Very long text is cut. */
 export const visibleLine = (text: string): string => {
-  const line = visible(text.slice(0, MOST_LINE)).replace(/\s+/g, ' ').trim()
+  const line = visible(text.slice(0, graphemeBefore(text, MOST_LINE)))
+    .replace(/\s+/g, ' ')
+    .trim()
   return text.length > MOST_LINE ? `${line}…` : line
 }

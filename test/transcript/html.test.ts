@@ -256,6 +256,28 @@ test('links and pictures are text, followed by their address', () => {
   )
 })
 
+test('text runs in the direction of its block, and code from left to right', () => {
+  assert.is(
+    said('تم `main.ts`.\n\n1. الخطوة `a`\n\n| عمود | b |\n|---|---|\n| أ | 1 |\n\n> قال\n\n```\na // كود\n```'),
+    '<p dir="auto">تم <code dir="ltr">main.ts</code>.</p>' +
+      '<ol dir="auto" start="1"><li>الخطوة <code dir="ltr">a</code></li></ol>' +
+      '<div class="scroll" tabindex="0"><table dir="auto"><tr><th dir="auto">عمود</th><th dir="auto">b</th></tr>' +
+      '<tr><td dir="auto">أ</td><td dir="auto">1</td></tr></table></div>' +
+      '<blockquote dir="auto"><p dir="auto">قال</p></blockquote>' +
+      '<pre class="code" dir="ltr" tabindex="0"><code>a // كود\n</code></pre>',
+  )
+})
+
+test('the boxes of a list of tasks say which are done, and nothing else is a box', () => {
+  const items = said('- [x] **ran** it\n- [ ] look\n- [x]no\n- [docs](http://e.example)')!
+  assert.equal(
+    items
+      .match(/<li.*?<\/li>/g)!
+      .map((one) => one.replace(/<svg.*?href="#(.*?)".*?<\/svg>/, '$1|').replace(/<[^>]*>/g, '')),
+    ['i-done|Done: ran it', 'i-open|To do: look', '[x]no', 'docs (http://e.example)'],
+  )
+})
+
 test('headings of a text are below the heading of its message, and skip no level', () => {
   const levels = [...said('### a\n\n##### b\n\n#### c\n\n# d')!.matchAll(/<h(\d)/g)].map(([, level]) => Number(level))
   assert.equal(levels, [3, 4, 4, 3])

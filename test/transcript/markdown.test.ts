@@ -186,4 +186,10 @@ test('Markdown that a user wrote stays Markdown, except for structure', () => {
   )
 })
 
+test('a list of tasks keeps its boxes', () => {
+  const text = '- [x] ran\n- [ ] look\n- [a] else'
+  const shown = render('md', [{ role: 'assistant', parts: [{ type: 'text', content: { text } }] }])
+  assert.ok(shown.endsWith('* [x] ran\n* [ ] look\n* \\[a] else\n\n'), shown)
+})
+
 test.run()

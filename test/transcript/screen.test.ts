@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { isForScreen, screenText } from '../../src/transcript/screen.ts'
+import { outputText } from '../../src/transcript/screen.ts'
 import { readTerminal } from '../../src/transcript/terminal.ts'
 import { runs } from '../support/runs.ts'
 import { elementsOf, textOf } from './support/elements.ts'
 import { render, renderRows } from './support/session.ts'
 
 const test = suite('transcript: what a terminal shows in the end')
+
+const screenText = (output: string) => outputText({ toolName: 'Bash', output })
 
 const ESCAPE = '\u001b'
 
@@ -144,6 +146,7 @@ test('a bar of progress is one line, in a page and in files', () => {
 })
 
 test('the carriage returns of a file that was read end lines', () => {
+  const isForScreen = (toolName: string) => outputText({ toolName, output: 'a\rb' }) === 'b'
   assert.equal(['Bash', 'mcp__ci__run', '', 'Read', 'read_file', 'WebFetch'].map(isForScreen), [
     true,
     true,
@@ -158,6 +161,13 @@ test('the carriage returns of a file that was read end lines', () => {
 test('a line that no terminal has is only divided', () => {
   const long = 'x'.repeat(2_001)
   assert.is(screenText(`a\r${long}\rb\n${ESCAPE}[99999Cx`), `a\n${long}\nb\n${ESCAPE}[99999Cx`)
+})
+
+test('the reason for which a call was refused is shown without what the agent wrote around it', () => {
+  const output = '<tool_use_error>File has not been read yet. <b></tool_use_error>'
+  assert.is(outputText({ toolName: 'Edit', output }), 'File has not been read yet. <b>')
+  for (const other of [`${output}\n`, '<tool_use_error>', 'a</tool_use_error>'])
+    assert.is(outputText({ toolName: 'Edit', output: other }), other)
 })
 
 test.run()

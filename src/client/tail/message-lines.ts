@@ -1,7 +1,7 @@
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
 import type { Line } from '../../cli/output.ts'
 import { shortDay } from '../../cli/time-text.ts'
-import { isForScreen, screenText } from '../../transcript/screen.ts'
+import { outputText } from '../../transcript/screen.ts'
 import type { MessageValue } from '../../contract/realtime-client/messages.ts'
 
 type Part = NonNullable<MessageValue['parts']>[number]
@@ -36,10 +36,6 @@ const argLines = (args: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join('\n')
 
-type Answer = NonNullable<Extract<Part, { type: 'tool_result' }>['content']>
-
-const outputOf = ({ toolName, output }: Answer): string => (isForScreen(toolName) ? screenText(output) : output)
-
 /** A part in full. */
 const fullPartLines = (part: Part): Line[] => {
   const lines = (head: string, text: string, style?: Line['style']): Line[] =>
@@ -56,7 +52,7 @@ const fullPartLines = (part: Part): Line[] => {
     case 'tool_result': {
       if (!part.content) return []
       const { toolName, status } = part.content
-      const output = outputOf(part.content)
+      const output = outputText(part.content)
       return status === 'error' ? lines(`< ${toolName} failed:`, output, 'bad') : lines(`< ${toolName}:`, output, 'dim')
     }
     case 'error':
@@ -81,7 +77,7 @@ const partLines = (part: Part, width: number): Line[] => {
     case 'tool_result': {
       if (!part.content) return []
       const { status } = part.content
-      const output = outputOf(part.content)
+      const output = outputText(part.content)
       const toolName = oneLine(part.content.toolName, width)
       return status === 'error'
         ? line(`< ${toolName} failed: ${oneLine(output, width)}`, 'bad')

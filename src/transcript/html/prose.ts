@@ -2,8 +2,9 @@ import type { Words } from '../diff.ts'
 import type { CodeSpan, Highlight } from '../highlight.ts'
 import { trimEndMatching } from '../../base/texts.ts'
 import { readLiteral } from '../literal.ts'
-import { type Inline, type Prose, plainText, readProse } from '../prose.ts'
+import { type Inline, type Prose, plainText, readProse, withoutBox } from '../prose.ts'
 import { wordSlices } from '../slices.ts'
+import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
 
 const MOST_ADDRESS = 2_048
@@ -89,7 +90,7 @@ const inline = (one: Inline, hasLinks: boolean): Html => {
     case 'text':
       return withLinks(one.text, hasLinks)
     case 'code':
-      return markup`<code>${one.text}</code>`
+      return markup`<code dir="ltr">${one.text}</code>`
     case 'strong':
       return markup`<strong>${inlines(one.content, hasLinks)}</strong>`
     case 'emphasis':
@@ -130,20 +131,28 @@ export function* codeLines(lines: readonly string[], language: string, how: Pros
 
 /** Code, step by step, coloured if its language is known. */
 export function* code(text: string, language: string, how: ProseOptions): Generator<Html, void> {
-  yield markup`<pre class="code" tabindex="0"><code>`
+  yield markup`<pre class="code" dir="ltr" tabindex="0"><code>`
   for (const spans of how.highlight(text, language)) yield join(spans.map(spanOf))
   yield markup`</code></pre>`
 }
 
 const cell = (content: readonly Inline[], isHead: boolean, hasLinks: boolean): Html =>
-  isHead ? markup`<th>${inlines(content, hasLinks)}</th>` : markup`<td>${inlines(content, hasLinks)}</td>`
+  isHead
+    ? markup`<th dir="auto">${inlines(content, hasLinks)}</th>`
+    : markup`<td dir="auto">${inlines(content, hasLinks)}</td>`
 
 const row = (cells: readonly (readonly Inline[])[], i: number, hasLinks: boolean): Html =>
   markup`<tr>${cells.map((content) => cell(content, i === 0, hasLinks))}</tr>`
 
+const boxes = {
+  done: markup`<li class="box done">${icon('done')}<span class="vh">Done: </span>`,
+  open: markup`<li class="box">${icon('open')}<span class="vh">To do: </span>`,
+} as const
+
 /** An item of a list. In a tight list its paragraphs have no space around them. */
-function* item(content: readonly Prose[], isTight: boolean, how: ProseOptions): Generator<Html, void> {
-  yield markup`<li>`
+function* item(given: readonly Prose[], isTight: boolean, how: ProseOptions): Generator<Html, void> {
+  const { box, content } = withoutBox(given)
+  yield box === undefined ? markup`<li>` : boxes[box]
   for (const one of content)
     if (isTight && one.is === 'paragraph') yield inlines(one.content, how.hasLinks)
     else yield* block(one, how)
@@ -159,7 +168,7 @@ function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
     case 'code':
       return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', how)
     case 'quote':
-      yield markup`<blockquote>`
+      yield markup`<blockquote dir="auto">`
       yield* prose(one.content, how)
       return yield markup`</blockquote>`
     case 'list': {
@@ -168,7 +177,7 @@ function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
       return yield one.start === undefined ? markup`</ul>` : markup`</ol>`
     }
     case 'table':
-      yield markup`<div class="scroll" tabindex="0"><table>`
+      yield markup`<div class="scroll" tabindex="0"><table dir="auto">`
       for (const [i, cells] of one.rows.entries()) yield row(cells, i, how.hasLinks)
       return yield markup`</table></div>`
     case 'rule':

@@ -1,4 +1,4 @@
-import { type Inline, type Prose, plainText } from '../prose.ts'
+import { type Inline, type Prose, plainText, withoutBox } from '../prose.ts'
 import { codeSpan, escapeLine, escapeText, indentedLines, infoWord } from './safe.ts'
 
 /** Lines of Markdown without line ends. */
@@ -125,7 +125,11 @@ const tableText = (rows: readonly (readonly (readonly Inline[])[])[]): string =>
     .join('\n')
 }
 
-const itemLines = (content: readonly Prose[], marker: string, isTight: boolean, place: Place): Lines => {
+const boxes = { done: '[x] ', open: '[ ] ' } as const
+
+const itemLines = (given: readonly Prose[], marker: string, isTight: boolean, place: Place): Lines => {
+  const { box, content } = withoutBox(given)
+  const mark = box === undefined ? '' : boxes[box]
   const lines = blockLines(
     content,
     { ...place, isFirstOfItem: true, previous: 'other', depth: place.depth + 1 },
@@ -133,7 +137,7 @@ const itemLines = (content: readonly Prose[], marker: string, isTight: boolean, 
   )
   const indent = ' '.repeat(marker.length + 1)
   if (lines.length === 0) return [marker]
-  return lines.map((line, i) => (i === 0 ? `${marker} ${line}` : line === '' ? '' : `${indent}${line}`))
+  return lines.map((line, i) => (i === 0 ? `${marker} ${mark}${line}` : line === '' ? '' : `${indent}${line}`))
 }
 
 const markers = (start: number | undefined, isOther: boolean) => (i: number) =>

@@ -103,6 +103,9 @@ export const newFind = (session: Session, messages: HTMLElement, rows: Rows, rea
       await unfoldAll(shown).catch(() => {})
       ranges = rangesIn(shown, text)
     }
+    // What a carriage return has overwritten is in no text of the page: all that may hold it is opened.
+    if (ranges.length === 0)
+      for (const call of shown.querySelectorAll<HTMLDetailsElement>('details.tool')) call.open = true
     const mark = last ? ranges.length - 1 : 0
     at = { index, row: shown, mark }
     markAll(messages, text)

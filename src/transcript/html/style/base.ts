@@ -92,6 +92,10 @@ export const base = css`
       overflow-wrap: normal;
       tab-size: 4;
     }
+    :is(code, pre, kbd):not([dir]) {
+      direction: ltr;
+      unicode-bidi: isolate;
+    }
     pre :is(code, samp) {
       font-size: inherit;
     }

@@ -146,6 +146,19 @@ export const messages = css`
       padding-inline-start: 1.7rem;
       list-style: decimal;
     }
+    .prose li {
+      unicode-bidi: plaintext;
+    }
+    .prose .box {
+      list-style: none;
+    }
+    .prose .box > svg:first-child {
+      margin-inline: -1.4rem 0.4rem;
+      color: var(--faint);
+    }
+    .prose .done > svg:first-child {
+      color: var(--ok);
+    }
     .prose li::marker {
       color: var(--faint);
     }
@@ -199,6 +212,7 @@ export const messages = css`
     }
     .plain {
       white-space: pre-wrap;
+      unicode-bidi: plaintext;
     }
     .link {
       text-decoration: underline 1px var(--line);

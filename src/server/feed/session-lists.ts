@@ -2,7 +2,7 @@ import type { FeedTrace } from '../../contract/feed.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
 import { uuids } from '../../eventstore/postgres/arrays.ts'
 import { listedBy } from '../../tables/main.ts'
-import { keyHash } from '../../base/ids.ts'
+import { keyHash, traceId } from '../../base/ids.ts'
 import { fitting, pageRows } from '../http/list-page.ts'
 import {
   authoredIds,
@@ -125,6 +125,37 @@ export const subAgentsOf = async (
   return shownList(await toEntries(rows, services), limit, (last) => cursorAfter(last))
 }
 
+const parentsStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${feedTables}
+  where t.visibility = 'public' or exists (select from members m where m.namespace_id = t.namespace_id and m.user_id = $2)`
+
+const parentIdOf = ({ id, namespace, parentExternalId, parentKind = 'call' }: FeedTrace): string | undefined => {
+  if (parentExternalId === undefined || parentKind !== 'call') return undefined
+  const parent = traceId(namespace.id, parentExternalId)
+  return parent === id ? undefined : parent
+}
+
+/** The sessions that have started those of these traces that are sub-agents, by the ids of the sub-agents, as far as the user may read them. */
+export const parentsOf = async (
+  services: FeedSources,
+  traces: readonly FeedTrace[],
+  userId: string | undefined,
+): Promise<ReadonlyMap<string, FeedTrace>> => {
+  const ids = new Map(traces.map((trace) => [trace.id, parentIdOf(trace)]))
+  const wanted = [...new Set([...ids.values()].filter((id) => id !== undefined))]
+  if (wanted.length === 0) return new Map()
+  const rows = await services.reads.rows<FeedRow & Row>('parents', parentsStatement, [uuids(wanted), userId ?? null])
+  const found = byId(await toEntries(rows, services))
+  return new Map(
+    [...ids].flatMap(([id, parent]) => {
+      const trace = parent === undefined ? undefined : found.get(parent)
+      return trace === undefined ? [] : [[id, trace] as const]
+    }),
+  )
+}
+
+const byId = (entries: readonly FeedEntry[]): ReadonlyMap<string, FeedTrace> =>
+  new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
+
 const byIdStatement = `select ${feedColumns} from unnest($3::uuid[]) f (id) ${feedTables}
   where t.namespace_id = $1 and exists (select from members m where m.namespace_id = $1 and m.user_id = $2)`
 
@@ -140,6 +171,5 @@ export const sessionsById = async (
   if (ids.length === 0) return new Map()
   const values = [namespaceId, member, uuids(ids)]
   const rows = await services.reads.rows<FeedRow & Row>('sessions-by-id', byIdStatement, values)
-  const entries = await toEntries(rows, services)
-  return new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
+  return byId(await toEntries(rows, services))
 }

@@ -1,3 +1,4 @@
+import type { FeedTrace } from '../../contract/feed.ts'
 import type { Hit, SearchAnswer, SearchResult } from '../../contract/search.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
 import { titleOf } from '../../transcript/head.ts'
@@ -22,6 +23,8 @@ type Sort = (typeof sorts)[number]
 type SearchView = {
   readonly q: string
   readonly sort: Sort
+  /** The sessions that have started sub-agents among the results, by the ids of these. */
+  readonly parents: ReadonlyMap<string, FeedTrace>
   /** Undefined before anything was searched for. */
   readonly answer: SearchAnswer | undefined
   /** The fields in `q`, each linked to the search without it. */
@@ -66,7 +69,12 @@ const hitHtml = (hit: Hit, slug: string, externalId: string): Html => {
 `
 }
 
-const resultHtml = ({ trace, hits, more }: SearchResult, now: number): Html => {
+const parentHtml = (parent: FeedTrace | undefined): Html =>
+  parent
+    ? markup`<span>${icon('sub-agent')}sub-agent of <a href="${tracePath(parent.namespace.slug, parent.externalId)}"><bdi>${titleOf(new Map(Object.entries(parent)))}</bdi></a></span>`
+    : none
+
+const resultHtml = ({ trace, hits, more }: SearchResult, { parents, now }: SearchView): Html => {
   const { namespace, externalId } = trace
   const path = tracePath(namespace.slug, externalId)
   const began = timeOf(trace)
@@ -74,7 +82,7 @@ const resultHtml = ({ trace, hits, more }: SearchResult, now: number): Html => {
   return markup`<section class="found"><h2><a href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a></h2>
 <div class="meta">${authorHtml(trace)}${dayHtml(began, now)}${aheadHtml(trace)}${
     agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`
-  }${placeHtml(trace)}</div>
+  }${parentHtml(parents.get(trace.id))}${placeHtml(trace)}</div>
 <ol class="list">${hits.map((hit) => hitHtml(hit, namespace.slug, externalId))}</ol>
 ${more === 0 ? none : markup`<p><a class="btn bare" href="${path}">${more.toLocaleString('en')} more in this session</a></p>`}</section>
 `
@@ -153,10 +161,10 @@ const beginning = markup`<div class="blank left"><h2>Search what your agents did
 `
 
 const found = (view: SearchView, answer: SearchAnswer): Html => {
-  const { q, sort, now } = view
+  const { q, sort } = view
   if (answer.results.length === 0) return nothing(view, answer)
   return markup`<div class="row"><p class="soft" role="status"><b>${figures(answer)}</b> Indexed through ${through(answer)}.</p>${order(view)}</div>
-${answer.results.map((result) => resultHtml(result, now))}${olderLink('/search', { q, sort }, answer.nextCursor)}`
+${answer.results.map((result) => resultHtml(result, view))}${olderLink('/search', { q, sort }, answer.nextCursor)}`
 }
 
 const narrowing = ({ narrower, sort }: SearchView): Html =>

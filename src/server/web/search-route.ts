@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type FacetName, type SearchAnswer, search as api } from '../../contract/search.ts'
+import { parentsOf } from '../feed/session-lists.ts'
 import { addVary } from '../http/reply.ts'
 import { sendPage } from '../pages/page.ts'
 import { type Narrower, type OtherSearch, hasDays, searchPage } from '../pages/search.ts'
@@ -73,7 +74,9 @@ export const searchPageRoute = (app: FastifyInstance, services: SearchServices):
       ? undefined
       : await search(services, { q: text, tz: zone, sort, cursor, facets: names }, caller)
     const now = services.now()
+    const found = (answer?.results ?? []).map(({ trace }) => trace)
     return searchPage({
+      parents: await parentsOf(services, found, caller?.userId),
       q: text,
       sort,
       zone,

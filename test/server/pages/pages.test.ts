@@ -196,6 +196,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
     search: searchPage({
       ...{ q: words, sort: 'newest', now: 0, zone: words },
+      parents: new Map([[trace.id, trace]]),
       fields: [{ label: words, q: words }],
       suggestions: [{ label: 'has:error', q: words }],
       narrower: [{ name: 'Author', values: [{ label: words, q: words, count: 1 }] }],
@@ -207,6 +208,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     }),
     'nothing found': searchPage({
       ...{ q: `"${words}"`, sort: 'relevance', now: 0, zone: undefined, suggestions: [], narrower: [] },
+      parents: new Map(),
       fields: [{ label: words, q: words }],
       answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
     }),

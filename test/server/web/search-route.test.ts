@@ -43,6 +43,21 @@ test('a viewer finds nothing that only others may read', async () => {
   assert.match((await page('/search?q=swordfish')).body, 'Of <mark>swordfish</mark>')
 })
 
+test('a hit in a sub-agent names the session that started it, to those who may read that one', async () => {
+  await write('of-nobody', ['a pincushion'], { title: 'By itself', parentExternalId: 'not-here', visibility: 'public' })
+  await write('starter', ['look for it'], { title: 'The starter' })
+  await write('helper', ['a pincushion'], { parentExternalId: 'starter', visibility: 'public' })
+  const named = async (as?: string) =>
+    [
+      ...(await page('/search?q=pincushion', as)).body.matchAll(
+        /sub-agent of <a href="[^"]+\/starter"><bdi>The starter</g,
+      ),
+    ].length
+  assert.equal([await named(token), await named(), await named((await signIn(app)).token)], [1, 0, 0])
+  await send('PUT', '/v1/traces/starter', { visibility: 'public' })
+  assert.is(await named(), 1)
+})
+
 test('each field of the query is a link to the query without it, and other fields are offered', async () => {
   const { body } = await page(`/search?q=${encodeURIComponent('a has:error  "b c"')}`, token)
   const links = linksIn(body)

@@ -29,22 +29,19 @@ type Answer = { readonly isError?: boolean; readonly structuredContent?: Record<
 
 /** What both clients are answered. */
 const assertServed = async (call: (name: string, args: object) => Promise<Answer>, slug: string) => {
-  const list = (await call('list_sessions', {})).structuredContent!['sessions'] as { about: Record<string, unknown> }[]
+  const quotesOf = async (name: string, args: object) =>
+    (await call(name, args)).structuredContent!['quotes'] as Record<string, Record<string, unknown>[]>
   assert.equal(
-    list.map(({ about: { session, namespace } }) => [session, namespace]),
+    (await quotesOf('list_sessions', {}))['sessions']!.map(({ session, namespace }) => [session, namespace]),
     [['s', slug]],
   )
-  await until(async () => {
-    const { results } = (await call('search_sessions', { query: 'mend parser' })).structuredContent!
-    return (results as unknown[]).length === 1
-  })
+  await until(async () => (await quotesOf('search_sessions', { query: 'mend parser' }))['results']!.length === 1)
   const outline = (await call('get_session', { session: 's' })).structuredContent!
   assert.equal(outline['totals'], { prompts: 2, calls: 2, failed: 1, files: 1 })
-  const around = (await call('read_messages', { session: 's', message: 'p2', limit: 1 })).structuredContent!
-  const [said] = around['parts'] as Record<string, unknown>[]
-  assert.equal([said!['text'], said!['role'], said!['author'], said!['quoted']], ['Try again', 'user', 'Ada', true])
-  const files = (await call('files_of', { session: 's', path: 'src/parse.ts' })).structuredContent!
-  assert.is((files['edits'] as unknown[]).length, 1)
+  const { messages, author, quoted } = await quotesOf('read_messages', { session: 's', message: 'p2', limit: 1 })
+  const [{ role, parts }] = messages as [{ role: string; parts: { text: string }[] }]
+  assert.equal([parts[0]!.text, role, author, quoted], ['Try again', 'user', 'Ada', true] as unknown[])
+  assert.is((await quotesOf('files_of', { session: 's', path: 'src/parse.ts' }))['edits']!.length, 1)
   assert.is((await call('get_session', { session: 'nowhere' })).isError, true)
 }
 

@@ -1,80 +1,102 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { escapeControls } from '../../base/escape.ts'
-import { cutText } from './quoted.ts'
+import { escapeControlsInLines } from '../../base/escape.ts'
 
-/** The fields that the answer of every tool has. */
+/** The fields that the answer of every tool has, before all others. */
 export const answerFields = {
+  answer: z.string().meta({ description: 'What this is, in a sentence' }),
   leftOut: z.array(z.string()).meta({ description: 'What the answer leaves out, and how to get it' }),
   indexedThrough: z.string().meta({ description: 'Everything that was written before this time is considered' }),
 }
+export type AnswerField = keyof typeof answerFields
 
 /** A page of the service that an answer names. */
 type Link = { readonly uri: string; readonly name: string }
 
-/** The answer of a tool. `intro` and `leftOut` are words of this server; `quotes` are objects of the content, the most important first. */
-export type Answer<Content extends object = object> = {
+/** The content of an answer: `quotes` has all that was written in sessions, the other fields are the server's own. */
+type Content = { readonly quotes: object }
+
+/** The answer of a tool. `intro` and `leftOut` are words of this server; the most important links come first. */
+export type Answer<Of extends Content = Content> = {
   readonly intro: string
   readonly leftOut: readonly string[]
-  readonly content: Content
-  readonly quotes: readonly object[]
+  readonly content: Of
   readonly links: readonly Link[]
   /** The time up to which everything is considered. Default: the time of the call. */
   readonly through?: string
 }
 
-/** The most bytes of the text of an answer, and the most links. */
-const MOST_TEXT = 8_000
-const MOST_LINKS = 40
+/** The most links of an answer, and the most bytes of their addresses: an id may have 1 kB, and three times that in an address. */
+const MOST_LINKS = 10
+const MOST_LINK_BYTES = 2_000
 
-/** The first lines, as many as fit into `most` bytes. */
-const fitting = (lines: readonly string[], most: number): readonly string[] => {
+const linksOf = ({ links }: Pick<Answer, 'links'>) => {
   let bytes = 0
-  const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > most)
-  return end === -1 ? lines : lines.slice(0, end)
+  return links
+    .filter(({ uri }) => (bytes += Buffer.byteLength(uri)) <= MOST_LINK_BYTES)
+    .slice(0, MOST_LINKS)
+    .map(({ uri, name }) => ({ type: 'resource_link' as const, uri, name, mimeType: 'text/html' }))
 }
 
-/** The fields that are never shortened, because other calls need them. */
-const WHOLE = new Set(['session', 'namespace', 'message', 'time'])
-
-/** The lengths in bytes to which texts are shortened, one after the other until all quotations fit. */
-const LENGTHS = [Infinity, 4_000, 2_000, 1_000, 500, 250] as const
-
-/** A quotation as JSON on one line, with at most `most` bytes of each of its texts. */
-const lineOf = (quote: object, most: number): string => {
-  const shown = Object.entries(quote).map(([name, value]: [string, unknown]) => {
-    if (typeof value !== 'string' || value.length <= most / 4 || WHOLE.has(name)) return [name, value]
-    const { text, end } = cutText(value, 0, most)
-    return [name, end < value.length ? `${text}…` : value]
-  })
-  return escapeControls(JSON.stringify(Object.fromEntries(shown)))
+/** JSON with each entry of a list on a line of its own: a client that shortens a text by its lines leaves whole ones. */
+const inLines = (object: object): string => {
+  const valueOf = (value: unknown): string =>
+    Array.isArray(value) && value.length > 0
+      ? `[\n${value.map((one) => JSON.stringify(one)).join(',\n')}\n]`
+      : JSON.stringify(value)
+  const fields = Object.entries(object).filter(([, value]) => value !== undefined)
+  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${valueOf(value)}`).join(',')}}`
 }
 
-/** The text of an answer: the introduction, what was left out, and the quotations, shortened as far as needed to fit them all. */
-export const textOf = ({ intro, leftOut, quotes }: Pick<Answer, 'intro' | 'leftOut' | 'quotes'>): string => {
-  const head = [intro, ...leftOut.map((one) => `Left out: ${one}`)]
-  const note = (count: number) =>
-    `This text has ${count} of ${quotes.length} quotations, shortened. structuredContent has them all; ask for less to read them here.`
-  const room = MOST_TEXT - Buffer.byteLength([...head, note(quotes.length)].join('\n'))
-  for (const most of LENGTHS) {
-    const lines = quotes.map((quote) => lineOf(quote, most))
-    const shown = fitting(lines, room)
-    if (shown.length < lines.length && most !== LENGTHS.at(-1)) continue
-    return [...head, ...(most === Infinity ? [] : [note(shown.length)]), ...shown].join('\n')
-  }
-  throw new Error('LENGTHS is empty')
+/** All that the structured form says, as a text: sentences, then the server's values as JSON on one line, then the quotations as JSON. */
+const textOf = ({ intro, leftOut, content: { quotes, ...values } }: Answer, indexedThrough: string): string => {
+  const sentences = [intro, ...leftOut.map((one) => `Left out: ${one}`)]
+  return escapeControlsInLines(
+    [...sentences, JSON.stringify({ indexedThrough, ...values }), inLines(quotes)].join('\n'),
+  )
 }
 
-/** The result of a call: the answer as a text, links, and the content in the form of the tool's output schema. */
-export const resultOf = (answer: Answer, through: string): CallToolResult => {
-  const { leftOut, content, links } = answer
+/** The result of a call, in two forms that say the same, because clients hand on one of them: a text, and content in the form of the tool's output schema; and links. */
+export const resultOf = (answer: Answer, now: string) => {
+  const { intro, leftOut, content, through = now } = answer
+  const { quotes, ...values } = content
   return {
-    content: [
-      { type: 'text', text: textOf(answer) },
-      ...links
-        .slice(0, MOST_LINKS)
-        .map(({ uri, name }) => ({ type: 'resource_link' as const, uri, name, mimeType: 'text/html' })),
-    ],
-    structuredContent: { ...content, leftOut: [...leftOut], indexedThrough: answer.through ?? through },
-  }
+    content: [{ type: 'text', text: textOf(answer, through) }, ...linksOf(answer)],
+    structuredContent: { answer: intro, leftOut: [...leftOut], indexedThrough: through, ...values, quotes },
+  } satisfies CallToolResult
+}
+
+/** The most bytes of an answer as a client gets it, in each of its forms: of `read_messages`, and of other tools unless they were asked for more than by default. */
+export const MOST_READ = 40_000
+export const MOST_OTHERWISE = 12_000
+
+const SOME_TIME = new Date(0).toISOString()
+
+/** The bytes of the larger form of an answer, with its links, in the JSON that a client gets. */
+const bytesOf = (answer: Answer): number => {
+  const { content, structuredContent } = resultOf(answer, SOME_TIME)
+  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+  return Math.max(bytes(content), bytes(structuredContent) + bytes(content.slice(1)))
+}
+
+/** The answer at the first of the levels, which go from much to little, at which it has at most `most` bytes; else that at the last one. */
+export const fitting = <Level, Fits extends Answer>(
+  levels: readonly Level[],
+  most: number,
+  answerAt: (level: Level) => Fits,
+): Fits => {
+  const [level, ...others] = levels
+  const answer = answerAt(level!)
+  return others.length === 0 || bytesOf(answer) <= most ? answer : fitting(others, most, answerAt)
+}
+
+/** Reads again with half the limit until the answer has at most `most` bytes: so its cursor is that of what it shows. */
+export const withFewer = async <Page, Fits extends Answer>(
+  limit: number,
+  most: number,
+  read: (limit: number) => Promise<Page>,
+  answerOf: (page: Page, limit: number) => Fits,
+): Promise<Fits> => {
+  const answer = answerOf(await read(limit), limit)
+  return limit <= 1 || bytesOf(answer) <= most ? answer : withFewer(Math.floor(limit / 2), most, read, answerOf)
 }

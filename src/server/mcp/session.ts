@@ -1,36 +1,41 @@
 import { z } from 'zod'
 import { SessionShape, type TraceDetail, Visibility } from '../../contract/trace.ts'
-import { tracePath } from '../pages/links.ts'
 import { isoText } from '../../transcript/times.ts'
-import { cutText, nameText, newQuoter, quotedWith } from './quoted.ts'
+import { tracePath } from '../pages/links.ts'
+import { beginning, fields, ofSession, sharedBy, timeOf } from './quoted.ts'
 import type { Entry, Sessions } from './sessions.ts'
 
 const { prompts, calls, failed, files, added, removed } = SessionShape.shape
+const { session, namespace, author, agent, role, time } = fields
 
-const namespace = z.string().meta({ description: 'The slug of its namespace, for the other tools' })
-
-/** Where a session is, for further calls. */
-export const Place = quotedWith({ namespace }).meta({ description: 'Where the session is' })
-
-/** A session, as every tool that names one shows it. */
-export const Session = z.object({
+/** What sessions often have in common. */
+const Often = z.object({
+  namespace,
+  author,
+  agent,
+  model: z.string().optional(),
+  project: z.string().optional(),
+  branch: z.string().optional(),
   visibility: z.enum(Visibility.options),
-  started: z.string().optional(),
-  ended: z.string().optional(),
-  messages: z.int(),
-  shape: z.object({ prompts, calls, failed, files, added, removed }).optional(),
-  about: quotedWith({
-    namespace,
-    link: z.string().meta({ description: 'The page of the session' }),
-    title: z.string().optional(),
-    summary: z.string().optional(),
-    agent: z.string(),
-    model: z.string().optional(),
-    project: z.string().optional(),
-    branch: z.string().optional(),
-  }).meta({ description: 'What was recorded about the session' }),
 })
-export type Session = z.infer<typeof Session>
+
+/** What was recorded about a session, as every tool that describes one shows it. */
+const Session = z.object({
+  session,
+  time,
+  title: z.string().optional(),
+  summary: z.string().optional(),
+  ...Often.shape,
+  ended: z.string().optional(),
+  messages: z.int().meta({ description: 'How many messages it has' }),
+  shape: z.object({ prompts, calls, failed, files, added, removed }).optional(),
+})
+type Session = z.infer<typeof Session>
+export const sessionFields = { role, ...Session.shape }
+
+/** The fields of a list of sessions: what is the same in all of them stands in the list. */
+export const sharedFields = { role, ...Often.partial().shape }
+export const SessionInList = Session.extend(Often.partial().shape)
 
 /** The arguments that name a session. */
 export const sessionArguments = {
@@ -40,46 +45,37 @@ export const sessionArguments = {
   }),
 }
 
-/** The most characters of a title and of a name. */
-const MOST_NAME = 400
-const MOST_SUMMARY = 2_000
-
 /** The page of a session; with a message, at that message. */
 export const linkOf = ({ origin }: Sessions, { trace, slug }: Entry, messageId?: string): string =>
   `${origin}${tracePath(slug, trace.externalId, messageId)}`
 
-const optional = (name: string, text: string | undefined, most = MOST_NAME) =>
-  text === undefined ? {} : { [name]: cutText(text, 0, most).text }
-
-export const placeOf = (entry: Entry): z.infer<typeof Place> =>
-  newQuoter(entry).quote('description', entry.author, entry.trace.startedAt, { namespace: entry.slug })
-
-/** What the text of an answer says about a session: its page is among the links. */
-export const spoken = ({ about: { link: _, ...said } }: Session) => said
+const optional = (name: string, text: string | undefined, most: number) =>
+  text === undefined || most === 0 ? {} : { [name]: beginning(text, most) }
 
 /** The numbers of a shape, without its segments. */
 const numbersOf = ({ segments: _, ...numbers }: SessionShape): NonNullable<Session['shape']> => numbers
 
+/** The most bytes of a name, such as a title, and of a summary; with 0 it is left out. */
+export type Lengths = { readonly name: number; readonly summary: number }
+
 /** A session in the form of `Session`. */
-export const sessionOf = (sessions: Sessions, entry: Entry<Partial<TraceDetail> & Entry['trace']>): Session => {
-  const { trace, slug, author } = entry
-  const [started, ended] = [isoText(trace.startedAt), isoText(trace.endedAt)]
-  const about = {
-    namespace: slug,
-    link: linkOf(sessions, entry),
-    ...optional('title', trace.title ?? trace.ai_title),
-    ...optional('summary', trace.ai_summary, MOST_SUMMARY),
-    agent: nameText(trace.agentId),
-    ...optional('model', trace.modelName ?? trace.model),
-    ...optional('project', trace.projectName),
-    ...optional('branch', trace.gitBranch),
-  }
+export const sessionOf = (entry: Entry<Partial<TraceDetail> & Entry['trace']>, { name, summary }: Lengths): Session => {
+  const { trace } = entry
+  const ended = isoText(trace.endedAt)
   return {
+    ...ofSession(entry),
+    time: timeOf(entry),
+    ...optional('title', trace.title ?? trace.ai_title, name),
+    ...optional('summary', trace.ai_summary, summary),
+    ...optional('model', trace.modelName ?? trace.model, name),
+    ...optional('project', trace.projectName, name),
+    ...optional('branch', trace.gitBranch, name),
     visibility: trace.visibility,
-    ...(started === undefined ? {} : { started }),
     ...(ended === undefined ? {} : { ended }),
     messages: trace.messageCount ?? 0,
     ...(trace.shape ? { shape: numbersOf(trace.shape) } : {}),
-    about: newQuoter(entry).quote('description', author, trace.startedAt, about),
   }
 }
+
+/** Sessions, without what is the same in all of them, and that. */
+export const sharedByAll = <One extends Session>(all: readonly One[]) => sharedBy(all, Often.keyof().options)

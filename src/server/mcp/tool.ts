@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
-import { type Answer, resultOf } from './answer.ts'
+import { type Answer, type AnswerField, resultOf } from './answer.ts'
 import type { Sessions } from './sessions.ts'
 
 /** A call whose arguments contradict each other, or name a part that does not exist. The caller gets the message. */
@@ -18,7 +18,7 @@ export type Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodOb
   readonly answer: (
     sessions: Sessions,
     given: z.output<Input>,
-  ) => Promise<Answer<Omit<z.input<Output>, 'leftOut' | 'indexedThrough'>>>
+  ) => Promise<Answer<Omit<z.input<Output>, AnswerField> & { readonly quotes: object }>>
 }
 
 /** How many milliseconds a node may lag behind another one: writes that are older than that are in every answer. */

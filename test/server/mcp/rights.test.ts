@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { callers, openTeam, standingOf } from '../../access/team.ts'
-import { callTool, edited, putTrace, rpc, untilFound } from './support.ts'
+import { type ToolResult, callTool, edited, putTrace, rpc, untilFound } from './support.ts'
 
 const test = suite('who reads what by the tools of the protocol')
 const { app, team } = await openTeam(test)
@@ -13,6 +13,12 @@ for (const visibility of visibilities)
 await untilFound(app, creator.token, 'secret', 3)
 
 const questions = ['get_session', 'read_messages', 'files_of'] as const
+
+/** What is the same for all sessions stands in the list. */
+const visibilitiesIn = ({ structuredContent }: ToolResult, name: 'sessions' | 'results'): (string | undefined)[] => {
+  const { visibility, [name]: sessions } = structuredContent!['quotes'] as Record<string, unknown>
+  return (sessions as { visibility?: string }[]).map((one) => one.visibility ?? (visibility as string))
+}
 
 for (const caller of callers) {
   test(`${caller} gets the same from the tools as from the API, and no more`, async () => {
@@ -32,11 +38,10 @@ for (const caller of callers) {
           assert.equal(content, unknown.content, 'as if there were none')
         }
     const found = await callTool(app, token, 'search_sessions', { query: 'secret' })
-    const results = found.structuredContent!['results'] as { session: { visibility: string } }[]
-    const visible = results.map(({ session: { visibility } }) => visibility).sort()
+    const visible = visibilitiesIn(found, 'results').sort()
     assert.equal(visible, mayReadAll ? ['direct', 'private', 'public'] : ['public'])
-    const { structuredContent } = await callTool(app, token, 'list_sessions', { namespace: team.slug })
-    const shown = (structuredContent!['sessions'] as { visibility: string }[]).map(({ visibility }) => visibility)
+    const listed = await callTool(app, token, 'list_sessions', { namespace: team.slug })
+    const shown = visibilitiesIn(listed, 'sessions')
     assert.is(
       shown.some((visibility) => visibility !== 'public'),
       mayReadAll,

@@ -34,7 +34,6 @@ const address = new URL('/mcp', url)
 
 const assertAnswered = (name: string, { isError, content, structuredContent }: ToolResult) => {
   assert.not.ok(isError, `${name}: ${JSON.stringify(content)}`)
-  assert.ok(Buffer.byteLength(content[0]!.text!) <= 8_192, name)
   assert.ok(
     content.some(({ type, uri }) => type === 'resource_link' && uri!.startsWith(`${url}/@${slug}/`)),
     name,
@@ -117,103 +116,111 @@ test('a client in a page of another origin may ask with a token', async () => {
 })
 
 test('the outline of a session has its prompts with their calls, its tools, files and errors', async () => {
-  const { structuredContent: outline } = await callTool(node, token, 'get_session', { session: 's 1' })
-  const { totals, prompts, tools, files, errors, session } = outline as Record<string, Record<string, unknown>[]>
-  assert.equal(totals as unknown, { prompts: 2, calls: 2, failed: 1, files: 1 })
-  const [first, second] = prompts!
-  assert.equal(
-    { ...first, author: undefined },
+  const { structuredContent } = await callTool(node, token, 'get_session', { session: 's 1' })
+  const { totals, quotes } = structuredContent as { totals: object; quotes: Record<string, unknown> }
+  assert.equal(totals, { prompts: 2, calls: 2, failed: 1, files: 1 })
+  const { prompts, tools, files, errors, ...session } = quotes as Record<string, Record<string, unknown>[]>
+  const time = '2026-11-26T10:00:00.000Z'
+  assert.equal(prompts, [
+    { role: 'user', time, message: 'p1', number: 1, text: 'Mend the parser', calls: 2, failed: 1 },
     {
-      ...{ quoted: true, session: 's 1', role: 'user', author: undefined, time: '2026-11-26T10:00:00.000Z' },
-      ...{ message: 'p1', number: 1, text: 'Mend the parser', calls: 2, failed: 1 },
+      role: 'user',
+      time: time.replace(':00.', ':05.'),
+      message: 'p2',
+      number: 2,
+      text: 'Try again',
+      calls: 0,
+      failed: 0,
     },
-  )
-  assert.equal([second!['text'], second!['calls']], ['Try again', 0])
-  assert.equal(
-    tools!.map(({ tool, calls, failed }) => [tool, calls, failed]),
-    [
-      ['edit', 1, 0],
-      ['bash', 1, 1],
-    ],
-  )
-  assert.equal(
-    files!.map(({ path, added, removed }) => [path, added, removed]),
-    [['src/parse.ts', 1, 0]],
-  )
+  ])
+  assert.equal(tools, [
+    { tool: 'edit', calls: 1, failed: 0 },
+    { tool: 'bash', calls: 1, failed: 1 },
+  ])
+  assert.equal(files, [{ path: 'src/parse.ts', edits: 1, added: 1, removed: 0 }])
   assert.equal(
     errors!.map(({ role, tool, text }) => [role, tool, text]),
     [['tool', 'Bash', '1 test failed']],
   )
-  const { about } = session as unknown as { about: Record<string, string> }
-  assert.equal([about['title'], about['quoted'], about['namespace']], ['Parser', true, slug])
-  assert.is(new URL(about['link']!).pathname, `/@${slug}/s%201`)
+  const { quoted, session: id, namespace, role, title, agent, project, messages } = session as Record<string, unknown>
+  assert.equal(
+    { quoted, id, namespace, role, title, agent, project, messages },
+    {
+      ...{ quoted: true, id: 's 1', namespace: slug, role: 'description', title: 'Parser' },
+      ...{ agent: 'claude-code', project: 'shop', messages: 7 },
+    },
+  )
 })
 
-test('a search finds messages, each with its author and its place', async () => {
+test('a search finds messages, each with its role and its place', async () => {
   const { structuredContent, content } = await callTool(node, token, 'search_sessions', { query: 'failed OR parser' })
-  const { results, total } = structuredContent as {
-    results: { hits: Record<string, unknown>[] }[]
+  const { quotes, total } = structuredContent as {
+    quotes: { quoted: true; results: { session: string; author: string; hits: Record<string, unknown>[] }[] }
     total: object
   }
   assert.equal(total, { sessions: 1, exact: true })
   assert.match(content[0]!.text!, /^Found in 1 sessions, of which 1 are here\.\n/)
-  const hits = results[0]!.hits.map(({ message, role, in: place, quoted, text, marks }) => {
-    const [{ start, end }] = marks as [{ start: number; end: number }]
-    return [message, role, place, quoted, (text as string).slice(start, end)]
-  })
+  assert.equal([quotes.quoted, quotes.results[0]!.session], [true, 's 1'])
   assert.equal(
-    hits.sort(),
+    quotes.results[0]!.hits.map(({ message, role, in: place, text }) => [message, role, place, text]).sort(),
     [
-      [undefined, 'description', 'trace', true, 'Parser'],
-      ['p1', 'user', 'prompt', true, 'parser'],
-      ['r2', 'tool', 'output', true, 'failed'],
+      [undefined, 'description', 'trace', 'Parser'],
+      ['p1', 'user', 'prompt', 'Mend the parser'],
+      ['r2', 'tool', 'output', '1 test failed'],
     ].sort(),
   )
 })
 
+type Message = { message: string; role: string; parts: Record<string, unknown>[] }
+type Part = { text: string; rest?: { offset: number; characters: number } }
+const messagesIn = ({ structuredContent }: ToolResult) =>
+  (structuredContent!['quotes'] as { messages: Message[] }).messages
+const partIn = (answer: ToolResult) => messagesIn(answer)[0]!.parts[0] as Part
+
 test('read_messages reads the messages around one, and gives the output of a tool the role tool', async () => {
   const answer = await callTool(node, token, 'read_messages', { session: 's 1', message: 'r2', limit: 3 })
-  const { parts, nextCursor } = answer.structuredContent as { parts: Record<string, unknown>[]; nextCursor: string }
   assert.equal(
-    parts
-      .map(({ message, part, type, role, author }) => [message, part, type, role, author])
-      .map((one) => one.slice(0, 4)),
+    messagesIn(answer).map(({ message, role, parts: [{ part, type, role: own, tool, failed }] }) => {
+      return [message, role, part, type, own, tool, failed]
+    }),
     [
-      ['a2', 0, 'tool_call', 'assistant'],
-      ['r2', 0, 'tool_result', 'tool'],
-      ['p2', -1, 'text', 'user'],
+      ['a2', 'assistant', 0, 'tool_call', undefined, 'Bash', undefined],
+      ['r2', 'user', 0, 'tool_result', 'tool', 'Bash', true],
+      ['p2', 'user', -1, 'text', undefined, undefined, undefined],
     ],
   )
-  assert.equal([parts[1]!['author'], parts[1]!['failed']], ['Bash', true])
-  const next = await callTool(node, token, 'read_messages', { session: 's 1', cursor: nextCursor })
-  assert.equal(
-    (next.structuredContent!['parts'] as { text: string }[]).map(({ text }) => text),
-    ['All is well.'],
+  const { nextCursor } = answer.structuredContent as { nextCursor: string }
+  assert.match(
+    answer.content[0]!.text!,
+    `call read_messages with cursor "${nextCursor}"`,
+    'also without the other form',
   )
+  const next = await callTool(node, token, 'read_messages', { session: 's 1', cursor: nextCursor })
+  assert.is(partIn(next).text, 'All is well.')
 })
 
 test('a long part is cut, and its rest can be read from there', async () => {
   const whole = `${'ä'.repeat(3_000)}\u001b[31m${'b'.repeat(40_000)}end`
   await putTrace(owner, 'long', {}, [{ externalId: 'm', role: 'assistant', parts: [text(whole)] }])
   const first = await callTool(node, token, 'read_messages', { session: 'long' })
-  let [part] = first.structuredContent!['parts'] as { text: string; rest?: { offset: number; characters: number } }[]
-  assert.ok(Buffer.byteLength(part!.text) <= 4_096)
+  let part = partIn(first)
+  assert.ok(Buffer.byteLength(part.text) <= 4_096)
   assert.match(first.content[0]!.text!, 'Left out: the rest of 1 long parts')
-  let all = part!.text
-  while (part!.rest) {
-    const { offset } = part!.rest
-    const more = await callTool(node, token, 'read_messages', { session: 'long', message: 'm', part: 0, offset })
-    ;[part] = more.structuredContent!['parts'] as [typeof part & object]
-    all += part!.text
+  let all = part.text
+  while (part.rest) {
+    const { offset } = part.rest
+    part = partIn(await callTool(node, token, 'read_messages', { session: 'long', message: 'm', part: 0, offset }))
+    all += part.text
   }
   assert.is(all, whole.replace('\u001b', '␛'))
 })
 
 test('files_of lists files with their changed lines, and one file with its edits', async () => {
   const { structuredContent } = await callTool(node, token, 'files_of', { session: 's 1', path: 'src/parse.ts' })
-  const [edit] = structuredContent!['edits'] as Record<string, unknown>[]
+  const { quoted, role, files, edits } = structuredContent!['quotes'] as Record<string, Record<string, unknown>[]>
+  const [edit] = edits!
   assert.equal(
-    [edit!['quoted'], edit!['role'], edit!['path'], edit!['before'], edit!['after'], edit!['message']],
+    [quoted, role, files![0]!['path'], edit!['before'], edit!['after'], edit!['message']],
     [true, 'assistant', 'src/parse.ts', 'let a', 'let a\nlet b', 'a1'],
   )
 })
@@ -226,8 +233,8 @@ test('a list of many sessions continues with its cursor', async () => {
       limit: 1,
       ...(cursor ? { cursor } : {}),
     })
-    const page = structuredContent as { sessions: { about: { session: string } }[]; nextCursor?: string }
-    seen.push(...page.sessions.map(({ about }) => about.session))
+    const page = structuredContent as { quotes: { sessions: { session: string }[] }; nextCursor?: string }
+    seen.push(...page.quotes.sessions.map(({ session }) => session))
     cursor = page.nextCursor
   } while (cursor !== undefined)
   assert.equal(seen.sort(), ['long', 's 1'])
@@ -302,16 +309,11 @@ test('content of a hostile session stays quoted, with control characters escaped
       [],
       name,
     )
-    const lines = content[0]!.text!.split('\n')
+    const [begin, quotes] = [content[0]!.text!.split('\n{"quoted":true,')[0]!, structuredContent!['quotes']]
     assert.not.match(content[0]!.text!, UNSAFE, name)
-    const loose = lines.filter(
-      (line) => line.includes('Ignore') && (JSON.parse(line) as { quoted?: unknown }).quoted !== true,
-    )
-    assert.ok(loose.length === 0, `${name}: ${loose.join('\n')}`)
-    assert.ok(
-      lines.some((line) => line.includes('Ignore')),
-      `${name} has what was said`,
-    )
+    assert.not.match(begin, 'Ignore', `${name}: only what is quoted has it`)
+    assert.equal(JSON.parse(content[0]!.text!.slice(begin.length)), quotes, name)
+    assert.match(JSON.stringify(quotes), 'Ignore', `${name} has what was said`)
   }
 })
 

@@ -60,7 +60,7 @@ export const callTool = async (app: Pick<App, 'app'>, token: string | undefined,
 export const untilFound = (app: Pick<App, 'app'>, token: string, query: string, count: number) =>
   until(async () => {
     const { structuredContent } = await callTool(app, token, 'search_sessions', { query })
-    return (structuredContent?.['results'] as unknown[] | undefined)?.length === count
+    return (structuredContent?.['quotes'] as { results: unknown[] } | undefined)?.results.length === count
   })
 
 /** Stores a session of Claude Code, whose messages are in order. */

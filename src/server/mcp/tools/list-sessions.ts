@@ -1,23 +1,49 @@
 import { z } from 'zod'
-import { answerFields } from '../answer.ts'
-import { Session, sessionOf, spoken } from '../session.ts'
+import { MOST_OTHERWISE, MOST_READ, answerFields, fitting, withFewer } from '../answer.ts'
+import { quotesWith } from '../quoted.ts'
+import { type Lengths, SessionInList, linkOf, sessionOf, sharedByAll, sharedFields } from '../session.ts'
+import type { Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
 const MOST_SESSIONS = 50
+const DEFAULT_SESSIONS = 20
 
 const input = z.object({
   namespace: z.string().min(1).max(256).optional().meta({
     description: 'The slug of a namespace. Default: the one that the token is active in',
   }),
-  limit: z.int().min(1).max(MOST_SESSIONS).default(20),
+  limit: z.int().min(1).max(MOST_SESSIONS).default(DEFAULT_SESSIONS),
   cursor: z.string().max(1_000).optional().meta({ description: 'The `nextCursor` of the answer before' }),
 })
 
 const output = z.object({
-  sessions: z.array(Session),
-  nextCursor: z.string().optional(),
   ...answerFields,
+  nextCursor: z.string().optional(),
+  quotes: quotesWith({ ...sharedFields, sessions: z.array(SessionInList) }),
 })
+
+const LEVELS: readonly Lengths[] = [
+  { name: 400, summary: 2_000 },
+  { name: 300, summary: 600 },
+  { name: 200, summary: 200 },
+  { name: 120, summary: 0 },
+  { name: 80, summary: 0 },
+]
+
+type Page = Awaited<ReturnType<Sessions['list']>>
+
+const answerOf = (sessions: Sessions, { sessions: entries, nextCursor }: Page, lengths: Lengths) => {
+  const { shared, own } = sharedByAll(entries.map((entry) => sessionOf(entry, lengths)))
+  return {
+    intro: own.length === 0 ? 'There are no sessions here.' : `${own.length} sessions, the latest first.`,
+    leftOut: nextCursor === undefined ? [] : [`older sessions: call list_sessions with cursor "${nextCursor}".`],
+    content: {
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+      quotes: { quoted: true as const, role: 'description' as const, ...shared, sessions: own },
+    },
+    links: entries.map((entry, i) => ({ uri: linkOf(sessions, entry), name: `session ${i + 1}` })),
+  }
+}
 
 export const listSessions: Tool<typeof input, typeof output> = {
   name: 'list_sessions',
@@ -25,15 +51,13 @@ export const listSessions: Tool<typeof input, typeof output> = {
   description: 'Lists recorded sessions of coding agents in a namespace, the latest first.',
   input,
   output,
-  answer: async (sessions, { namespace, limit, cursor }) => {
-    const { sessions: entries, nextCursor } = await sessions.list({ namespace, limit, cursor })
-    const shown = entries.map((entry) => sessionOf(sessions, entry))
-    return {
-      intro: shown.length === 0 ? 'There are no sessions here.' : `${shown.length} sessions, the latest first.`,
-      leftOut: nextCursor === undefined ? [] : ['older sessions: call list_sessions with nextCursor as cursor.'],
-      content: { sessions: shown, ...(nextCursor === undefined ? {} : { nextCursor }) },
-      quotes: shown.map((one) => ({ ...spoken(one), messages: one.messages, started: one.started })),
-      links: shown.map(({ about: { link } }, i) => ({ uri: link, name: `session ${i + 1}` })),
-    }
+  answer: (sessions, { namespace, limit, cursor }) => {
+    const most = limit > DEFAULT_SESSIONS ? MOST_READ : MOST_OTHERWISE
+    return withFewer(
+      limit,
+      most,
+      (count) => sessions.list({ namespace, limit: count, cursor }),
+      (page) => fitting(LEVELS, most, (lengths) => answerOf(sessions, page, lengths)),
+    )
   },
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import type { Hit, SearchResult } from '../../../contract/search.ts'
-import { visible } from '../../../transcript/visible.ts'
-import { answerFields } from '../answer.ts'
-import { type Quoter, newQuoter, quotedWith } from '../quoted.ts'
-import { Session, linkOf, sessionOf, spoken } from '../session.ts'
+import type { Hit, SearchAnswer, SearchResult } from '../../../contract/search.ts'
+import { cutAt } from '../../../transcript/slices.ts'
+import { MOST_OTHERWISE, MOST_READ, answerFields, fitting, withFewer } from '../answer.ts'
+import { beginning, fields, quotesWith, timeOf } from '../quoted.ts'
+import { type Lengths, SessionInList, linkOf, sessionOf, sharedByAll, sharedFields } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
 
 const MOST_SESSIONS = 20
+const DEFAULT_SESSIONS = 10
 
 const input = z.object({
   query: z
@@ -20,59 +21,71 @@ const input = z.object({
         'Without words, the sessions are sorted by time.',
     }),
   sort: z.enum(['relevance', 'newest']).default('relevance'),
-  limit: z.int().min(1).max(MOST_SESSIONS).default(10).meta({ description: 'The number of sessions' }),
+  limit: z.int().min(1).max(MOST_SESSIONS).default(DEFAULT_SESSIONS).meta({ description: 'The number of sessions' }),
   cursor: z.string().max(1_000).optional().meta({ description: 'The `nextCursor` of the answer before' }),
 })
 
-const output = z.object({
-  results: z.array(
-    z.object({
-      session: Session,
-      hits: z.array(
-        quotedWith({
-          message: z.string().optional().meta({ description: 'The id of the message, for read_messages' }),
-          part: z.int().optional(),
-          in: z.string().optional().meta({ description: 'The kind of text in which this was found' }),
-          text: z.string(),
-          // Not a tuple: clients of the revision before do not know its JSON Schema.
-          marks: z
-            .array(z.object({ start: z.int(), end: z.int() }))
-            .meta({ description: 'Where the words are in `text`, in UTF-16 units' }),
-        }),
-      ),
-      more: z.int().meta({ description: 'How many more messages of the session were found' }),
-    }),
-  ),
-  total: z.object({ sessions: z.int(), exact: z.boolean() }),
-  nextCursor: z.string().optional(),
-  ...answerFields,
+const { message, role, time } = fields
+
+const QuotedHit = z.object({
+  message: message.optional(),
+  part: z.int().optional(),
+  role,
+  time,
+  in: z.string().optional().meta({ description: 'The kind of text in which this was found' }),
+  text: z.string(),
 })
 
-/** A text with visible characters only, and its marks in it. */
-const shown = ({ text, marks }: Hit['snippet']) => {
-  let [all, at] = ['', 0]
-  const moved: { start: number; end: number }[] = []
-  for (const [start, end] of marks) {
-    all += visible(text.slice(at, start))
-    const from = all.length
-    all += visible(text.slice(start, end))
-    moved.push({ start: from, end: all.length })
-    at = end
-  }
-  return { text: all + visible(text.slice(at)), marks: moved }
+const output = z.object({
+  ...answerFields,
+  total: z.object({ sessions: z.int(), exact: z.boolean() }),
+  nextCursor: z.string().optional(),
+  quotes: quotesWith({
+    ...sharedFields,
+    results: z.array(
+      SessionInList.extend({
+        more: z.int().meta({ description: 'How many more messages of the session were found' }),
+        hits: z.array(QuotedHit),
+      }),
+    ),
+  }),
+})
+
+/** How much of each session is shown: `hits` of at most `text` bytes. */
+type Level = Lengths & { readonly hits: number; readonly text: number }
+
+const LEVELS: readonly Level[] = [
+  { name: 400, summary: 600, hits: 3, text: 1_000 },
+  { name: 200, summary: 200, hits: 3, text: 400 },
+  { name: 120, summary: 0, hits: 3, text: 300 },
+  { name: 120, summary: 0, hits: 2, text: 250 },
+  { name: 100, summary: 0, hits: 2, text: 160 },
+  { name: 80, summary: 0, hits: 1, text: 160 },
+]
+
+/** A piece of a text around the first word that was found. */
+const around = ({ text, marks }: Hit['snippet'], most: number): string => {
+  if (Buffer.byteLength(text) <= most) return beginning(text, most)
+  const from = cutAt(text, Math.max(0, (marks[0]?.[0] ?? 0) - Math.floor(most / 4)))
+  return `${from > 0 ? '…' : ''}${beginning(text.slice(from), most)}`
 }
 
-const hitOf = ({ quote, quoteMessage, agent }: Quoter, author: string, hit: Hit) => {
-  const { messageExternalId, part, in: place, role = 'assistant', at, snippet } = hit
-  const content = {
+/** The role of who wrote a hit. The output of a tool is in a message of the user, who has not written it. */
+const roleOf = ({ messageExternalId, in: place, role = 'assistant' }: Hit) => {
+  if (messageExternalId === undefined) return 'description'
+  return place === 'output' ? 'tool' : role
+}
+
+const hitOf = (entry: Entry, hit: Hit, most: number): z.infer<typeof QuotedHit> => {
+  const { messageExternalId, part, in: place, at, snippet } = hit
+  return {
     ...(messageExternalId === undefined ? {} : { message: messageExternalId }),
     ...(part === undefined ? {} : { part }),
+    role: roleOf(hit),
+    time: timeOf(entry, at),
     ...(place === undefined ? {} : { in: place }),
-    ...shown(snippet),
+    text: around(snippet, most),
   }
-  if (messageExternalId === undefined) return quote('description', author, at, content)
-  // The output of a tool is in a message of the user, who has not written it.
-  return place === 'output' ? quote('tool', agent, at, content) : quoteMessage(role, at, content)
 }
 
 const entryOf = ({ trace }: SearchResult): Entry => ({
@@ -81,12 +94,54 @@ const entryOf = ({ trace }: SearchResult): Entry => ({
   author: trace.author?.displayName ?? trace.author?.id ?? 'unknown',
 })
 
-const resultOf = (sessions: Sessions, result: SearchResult) => {
+const resultOf = (result: SearchResult, level: Level) => {
   const entry = entryOf(result)
-  const quoter = newQuoter(entry)
-  const hits = result.hits.map((hit) => hitOf(quoter, entry.author, hit))
-  const links = result.hits.map(({ messageExternalId }) => linkOf(sessions, entry, messageExternalId))
-  return { shown: { session: sessionOf(sessions, entry), hits, more: result.more }, links }
+  const hits = result.hits.slice(0, level.hits).map((hit) => hitOf(entry, hit, level.text))
+  return { ...sessionOf(entry, level), more: result.more + result.hits.length - hits.length, hits }
+}
+
+/** The addresses of the hits, the best one of each session first. */
+const linksOf = (sessions: Sessions, results: readonly SearchResult[]) =>
+  results
+    .flatMap((result, i) =>
+      result.hits.map(({ messageExternalId }, k) => ({
+        uri: linkOf(sessions, entryOf(result), messageExternalId),
+        name: `session ${i + 1}, hit ${k + 1}`,
+        rank: k,
+      })),
+    )
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ uri, name }) => ({ uri, name }))
+
+const introOf = ({ results, total, nextCursor }: SearchAnswer): string => {
+  if (results.length === 0)
+    return `Nothing was found${nextCursor === undefined ? '' : ' in what has been searched so far'}.`
+  return `Found in ${total.exact ? '' : 'at least '}${total.value} sessions, of which ${results.length} are here.`
+}
+
+const leftOutOf = ({ complete, nextCursor }: SearchAnswer, more: number): string[] => [
+  ...(more > 0 ? [`${more} more messages of these sessions: read_messages has the messages around a hit.`] : []),
+  ...(nextCursor === undefined
+    ? []
+    : [`${complete ? 'further' : 'older'} sessions: call search_sessions with cursor "${nextCursor}".`]),
+]
+
+const answerOf = (sessions: Sessions, found: SearchAnswer, level: Level) => {
+  const { total, nextCursor, indexedThrough } = found
+  const results = found.results.map((result) => resultOf(result, level))
+  const { shared, own } = sharedByAll(results)
+  const more = results.reduce((sum, one) => sum + one.more, 0)
+  return {
+    intro: introOf(found),
+    leftOut: leftOutOf(found, more),
+    content: {
+      total: { sessions: total.value, exact: total.exact },
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+      quotes: { quoted: true as const, role: 'description' as const, ...shared, results: own },
+    },
+    links: linksOf(sessions, found.results),
+    through: new Date(indexedThrough).toISOString(),
+  }
 }
 
 export const searchSessions: Tool<typeof input, typeof output> = {
@@ -96,33 +151,13 @@ export const searchSessions: Tool<typeof input, typeof output> = {
     'Searches all recorded sessions that you may read, by words: prompts, answers, thinking, calls of tools and their output.',
   input,
   output,
-  answer: async (sessions, { query, ...asked }) => {
-    const answer = await sessions.search({ q: query, ...asked })
-    const { total, complete, nextCursor, indexedThrough } = answer
-    const found = answer.results.map((result) => resultOf(sessions, result))
-    const results = found.map(({ shown }) => shown)
-    const more = results.reduce((sum, one) => sum + one.more, 0)
-    const atLeast = total.exact ? '' : 'at least '
-    const leftOut = [
-      ...(more > 0 ? [`${more} more messages of these sessions: read_messages has the messages around a hit.`] : []),
-      ...(nextCursor === undefined
-        ? []
-        : [`${complete ? 'further' : 'older'} sessions: call search_sessions with nextCursor as cursor.`]),
-    ]
-    return {
-      intro:
-        results.length === 0
-          ? `Nothing was found${nextCursor === undefined ? '' : ' in what has been searched so far'}.`
-          : `Found in ${atLeast}${total.value} sessions, of which ${results.length} are here.`,
-      leftOut,
-      content: {
-        results,
-        total: { sessions: total.value, exact: total.exact },
-        ...(nextCursor === undefined ? {} : { nextCursor }),
-      },
-      quotes: results.flatMap(({ hits, session }) => [spoken(session), ...hits]),
-      links: found.flatMap(({ links }, i) => links.map((uri, k) => ({ uri, name: `session ${i + 1}, hit ${k + 1}` }))),
-      through: new Date(indexedThrough).toISOString(),
-    }
+  answer: (sessions, { query, limit, ...asked }) => {
+    const most = limit > DEFAULT_SESSIONS ? MOST_READ : MOST_OTHERWISE
+    return withFewer(
+      limit,
+      most,
+      (count) => sessions.search({ q: query, limit: count, ...asked }),
+      (found) => fitting(LEVELS, most, (level) => answerOf(sessions, found, level)),
+    )
   },
 }

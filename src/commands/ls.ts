@@ -4,6 +4,7 @@ import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { type Column, tableLines } from '../cli/table.ts'
+import { MOST_CHILDREN } from '../base/sub-agents.ts'
 import { costText, tokenCounts, tokensText } from '../base/usage-text.ts'
 import { AHEAD, isAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type ListedTrace, type Sort, newTracesClient } from '../client/api/traces.ts'
@@ -86,18 +87,30 @@ const usageColumns: readonly Column<ListedTrace>[] = [
   { head: 'cost', cell: ({ cost }) => (cost === undefined ? '-' : costText(cost)), align: 'right', min: 20 },
 ]
 
+/** How many sub-agents a trace has, which are not in the list. */
+const subAgentsColumn: Column<ListedTrace> = {
+  head: 'sub-agents',
+  cell: ({ childCount = 0 }) => {
+    if (childCount === 0) return '-'
+    return childCount < MOST_CHILDREN ? `+${childCount}` : `${MOST_CHILDREN}+`
+  },
+  align: 'right',
+  drop: 2,
+}
+
 type Shown = {
   readonly isFeed: boolean
   readonly hasShortIds: boolean
   readonly sort: SortName
   readonly hasCost: boolean
+  readonly hasSubAgents: boolean
   /** Undefined if the column "author" is not shown. */
   readonly names: Names | undefined
 }
 
 const columnsFor = (
   traces: readonly ListedTrace[],
-  { isFeed, hasShortIds, sort, hasCost, names }: Shown,
+  { isFeed, hasShortIds, sort, hasCost, hasSubAgents, names }: Shown,
 ): Column<ListedTrace>[] => {
   const id = hasShortIds ? shortest(traces.map(({ externalId }) => externalId)) : Infinity
   return [
@@ -107,6 +120,7 @@ const columnsFor = (
     { head: 'project', cell: ({ projectName }) => projectName ?? '-', min: 7, drop: 2 },
     { head: 'agent', cell: ({ agentId }) => agentId, min: 5, drop: 1 },
     { head: 'messages', cell: ({ messageCount = 0 }) => String(messageCount), align: 'right', drop: 3 },
+    ...(hasSubAgents ? [subAgentsColumn] : []),
     ...(hasCost ? usageColumns : []),
     isFeed
       ? { head: 'namespace', cell: ({ namespace }) => namespace?.slug ?? '-', min: 9, drop: 4 }
@@ -119,7 +133,7 @@ type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Pro
 
 /** On a terminal all traces are printed as one table, with short distinct ids; in a pipe or a file each page as it comes. */
 const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
-  const { json = false, public: isPublic = false, cost: hasCost = false, namespace } = options
+  const { json = false, public: isPublic = false, cost: hasCost = false, subagents = false, namespace } = options
   const { columns } = io().stdout
   const isTerminal = columns !== undefined
   const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
@@ -131,7 +145,10 @@ const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined
     if (traces.length === 0) return
     const members = await namesOfAuthors
     const names = members && (namespace !== undefined || members.size > 1) ? members : undefined
-    const lines = tableLines(columnsFor(traces, { isFeed, hasShortIds, sort, hasCost, names }), traces, columns)
+    // In a pipe the later traces are not known yet.
+    const hasSubAgents = !subagents && (!isTerminal || traces.some(({ childCount = 0 }) => childCount > 0))
+    const shown = { isFeed, hasShortIds, sort, hasCost, hasSubAgents, names }
+    const lines = tableLines(columnsFor(traces, shown), traces, columns)
     await printLines(hasHead ? lines.slice(1) : lines)
     hasHead = true
   }
@@ -180,7 +197,7 @@ const openList = async (access: Access, options: Options): Promise<List> => {
   const { server, namespace } = access
   const sort = `${sortOf(options)}At` as const
   const needsLogin = namespace === undefined || (await access.token()) !== undefined
-  const asked: Asked = options.subagents === false ? { children: 'false' } : {}
+  const asked: Asked = options.subagents ? {} : { children: 'false' }
   if (options.public || !needsLogin) return publicList(access, sort, asked)
   // Connects to the namespace of the login, because a user who is not a member of the named one may list its public traces.
   const { token, namespaceSlug } = await connectLogin(access)

@@ -28,10 +28,10 @@ test('traces are listed newest first, page by page, and chosen by project and ag
 
     const listed = await user.run('ls', '--limit', '1000')
     assert.equal([listed.how, listed.err], [0, ''])
-    assert.match(listed.out, /^when +title +project +agent +messages +visibility +id\n/)
+    assert.match(listed.out, /^when +title +project +agent +messages +sub-agents +visibility +id\n/)
     assert.equal(ids(listed.out).toSorted(), ['odd', ...all].toSorted())
     assert.is(ids(listed.out)[0], 'odd')
-    assert.match(listed.out, / red \\u001b\[31m and\\u000alines +shop +codex +1 +private +odd\n/)
+    assert.match(listed.out, / red \\u001b\[31m and\\u000alines +shop +codex +1 +- +private +odd\n/)
     assert.is(ids((await user.run('ls')).out).length, 50)
     assert.equal(ids((await user.run('ls', '--project', 'SHOP')).out), ['odd', 'trace-7'])
     assert.equal(ids((await user.run('ls', '--project', 'shop', '--agent', 'codex')).out), ['odd'])
@@ -56,7 +56,7 @@ test('traces are listed newest first, page by page, and chosen by project and ag
     assert.is((await user.run('ls', '--limit', 'many')).how, 2)
   }))
 
-test('sub-agents are left out on request, in every list', () =>
+test('sub-agents are numbers at their session, and traces of the list on request, in every list', () =>
   inWorld(async ({ url, user, newUser, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, 'session', { visibility: 'public' })
@@ -64,10 +64,13 @@ test('sub-agents are left out on request, in every list', () =>
     await putTrace(user, 'fork', { visibility: 'public', parentExternalId: 'session', parentKind: 'fork' })
     const other = await newUser('bob')
     for (const words of [[], ['--public'], ['--public', '--namespace', slug]]) {
-      assert.equal(ids((await user.run('ls', ...words)).out), ['fork', 'helper', 'session'])
-      assert.equal(ids((await user.run('ls', '--no-subagents', ...words)).out), ['fork', 'session'])
+      assert.equal(ids((await user.run('ls', '--subagents', ...words)).out), ['fork', 'helper', 'session'])
+      for (const listed of [await user.run('ls', ...words), await user.run('ls', '--no-subagents', ...words)]) {
+        assert.equal(ids(listed.out), ['fork', 'session'])
+        assert.match(listed.out, / \+1 +\S+ +session\n/)
+      }
     }
-    assert.equal(ids((await other.run('ls', '--no-subagents', '--namespace', slug)).out), ['fork', 'session'])
+    assert.equal(ids((await other.run('ls', '--namespace', slug)).out), ['fork', 'session'])
   }))
 
 test('traces are dated, sorted and chosen by when their sessions were', () =>
@@ -138,8 +141,8 @@ test('tokens and dollars are shown with --cost, and in the head of a trace', () 
     }))
     await ask(url, '/v1/traces/some/messages/batch', { token, method: 'POST', body: { messages } })
     const { out } = await user.run('ls', '--cost')
-    assert.match(out, /^when +title +project +agent +messages +tokens +cost +visibility +id\n/)
-    assert.match(out, / 2 +31\.6 k +at least \$4\.12 +private +some\n.* 0 +- +- +private +none\n$/)
+    assert.match(out, /^when +title +project +agent +messages +sub-agents +tokens +cost +visibility +id\n/)
+    assert.match(out, / 2 +- +31\.6 k +at least \$4\.12 +private +some\n.* 0 +- +- +- +private +none\n$/)
     assert.not.match((await user.run('ls')).out, /cost|\$/)
     const shown = (await user.run('show', 'some')).out
     assert.match(

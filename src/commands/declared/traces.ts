@@ -25,7 +25,8 @@ const ls = (): Command =>
           'by the time when sessions were started, created here, or updated last (default: started)',
         ).choices(['started', 'created', 'updated'] satisfies readonly SortName[]),
       )
-      .option('--no-subagents', 'without the sub-agents of sessions that you may read')
+      .option('--subagents', 'also the sub-agents of sessions, each as a trace of its own')
+      .addOption(new Option('--no-subagents', 'without them, as by default').hideHelp())
       .option('--cost', 'with the tokens and dollars of each, as far as they are known')
       .option('--public', 'only public traces'),
     {
@@ -37,6 +38,9 @@ of all namespaces, or of the one given; it needs no login. "when" is when the se
 unknown, or with --public without --namespace, when it was uploaded. In a namespace with several members,
 "author" is the name of the member who uploaded the trace, or the first characters of their id.
 
+Sub-agents are left out: "sub-agents" says how many a session has, at most 100+. One that was started by a session
+which is not there, or which you may not read, is listed like a session.
+
 On a terminal, ids of your own namespace are shortened as far as the listed traces stay distinct;
 "tracebook show" and the other commands accept these. In a pipe or a file nothing is shortened.`,
         examples: [
@@ -44,7 +48,7 @@ On a terminal, ids of your own namespace are shortened as far as the listed trac
           ['tracebook ls --project shop --agent codex --limit 10'],
           ['tracebook ls --since 7d', 'sessions of the last week'],
           ['tracebook ls --since 2026-01-01 --until 2026-01-31', 'sessions of January'],
-          ['tracebook ls --no-subagents', 'only sessions that a person began'],
+          ['tracebook ls --subagents', 'also what agents have started'],
           ['tracebook ls --sort updated', 'the most recently updated first'],
           ['tracebook ls --cost', 'with what each has cost'],
           ['tracebook ls --namespace team', 'traces of a team'],

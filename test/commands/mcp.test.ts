@@ -65,6 +65,8 @@ test('serves a client of the newest revision and one of the revision before, thr
     await older.connect(new OlderTransport(started(user)))
     assert.is((await older.listTools()).tools.length, 5)
     await assertServed((name, args) => older.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
+    const { isError } = (await older.callTool({ name: 'list_sessions', arguments: null as never })) as Answer
+    assert.not.ok(isError, 'null stands for no arguments')
     await older.close()
   }))
 

@@ -6,6 +6,7 @@ import { unauthorized } from '../http/http-error.ts'
 import { clientOf } from '../http/node-permits.ts'
 import { addressFor } from '../http/origin.ts'
 import { route } from '../http/route.ts'
+import { meantMessage } from './meant.ts'
 import { type McpServices, sessionsOfCaller } from './sessions-of-caller.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -21,11 +22,15 @@ const newHandler = async (sessionsOf: (request: Request) => Sessions): Promise<M
   return createMcpHandler(({ requestInfo }) => newMcpServer(sessionsOf(requestInfo!)), { maxSubscriptions: 0 })
 }
 
-/** A request as the library takes it; its body is passed separately. */
+/** A request as the library takes it; its body is passed separately. The library wants both types to be named; many clients name one of them, or any. */
 const webRequest = ({ protocol, host, headers }: FastifyRequest): Request => {
-  const given = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  const all = Object.entries({ ...headers, accept: 'application/json, text/event-stream' })
+  const given = all.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
   return new Request(`${protocol}://${host}/mcp`, { method: 'POST', headers: given as [string, string][] })
 }
+
+/** People write the address with a slash at its end, too. */
+const paths = { ...mcp, 'POST /mcp/': mcp['POST /mcp'] }
 
 /** `POST /mcp`: sessions for agents, by the Model Context Protocol. Nothing is kept between requests. */
 export const mcpRoute = (app: FastifyInstance, services: Services): void => {
@@ -43,22 +48,17 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
       onFault: (err) => request.log.error({ err }, 'a tool failed'),
     })
 
-  route(
-    app,
-    mcp,
-    'POST /mcp',
-    async (request, reply) => {
-      if (requireCaller(request).via !== 'bearer') throw unauthorized()
-      opened ??= newHandler((asked) => sessionsByRequest.get(asked)!)
-      const { fetch } = await opened
-      const asked = webRequest(request)
-      sessionsByRequest.set(asked, sessionsFor(request, reply))
-      const answer = await fetch(asked, { parsedBody: request.body })
-      reply.code(answer.status).header('cache-control', 'no-store')
-      const type = answer.headers.get('content-type')
-      if (type !== null) reply.type(type)
-      return reply.send(await answer.text())
-    },
-    { config: { reads: true } },
-  )
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (requireCaller(request).via !== 'bearer') throw unauthorized()
+    opened ??= newHandler((asked) => sessionsByRequest.get(asked)!)
+    const { fetch } = await opened
+    const asked = webRequest(request)
+    sessionsByRequest.set(asked, sessionsFor(request, reply))
+    const answer = await fetch(asked, { parsedBody: meantMessage(request.body) })
+    reply.code(answer.status).header('cache-control', 'no-store')
+    const type = answer.headers.get('content-type')
+    if (type !== null) reply.type(type)
+    return reply.send(await answer.text())
+  }
+  for (const key of ['POST /mcp', 'POST /mcp/'] as const) route(app, paths, key, answer, { config: { reads: true } })
 }

@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { type Answer, type AnswerField, resultOf } from './answer.ts'
+import { lenient } from './meant.ts'
 import type { Sessions } from './sessions.ts'
 
 /** A call whose arguments contradict each other, or name a part that does not exist. The caller gets the message. */
@@ -33,7 +34,7 @@ export const register = <Input extends z.ZodObject, Output extends z.ZodObject>(
   const annotations = { title, readOnlyHint: true, openWorldHint: false }
   server.registerTool(
     name,
-    { title, description, inputSchema: input as z.ZodObject, outputSchema: output, annotations },
+    { title, description, inputSchema: lenient(input as z.ZodObject), outputSchema: output, annotations },
     async (given) => {
       const began = performance.now()
       try {

@@ -2,8 +2,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import fc from 'fast-check'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readSession } from '../../client/support/read-session.ts'
+import { sessionsOfTheField } from '../../client/support/shared-data.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 import { type ToolResult, callTool, edited, putTrace, rpc, text, toolCall, toolResult, untilFound } from './support.ts'
 import { runs } from '../../support/runs.ts'
@@ -105,6 +109,89 @@ test('a request without a valid token, or with a cookie instead, answers 401', a
   assert.is((await app.inject({ url: '/mcp', headers })).statusCode, 405)
 })
 
+/** Posts the body of a request as a client of the previous revision does that keeps no session. */
+const post = async (payload: string | object, more: Readonly<Record<string, string>> = {}, url = '/mcp') => {
+  const older = { 'content-type': 'application/json', 'mcp-protocol-version': '2025-06-18' }
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url,
+    headers: { ...headers, accept: 'application/json, text/event-stream', ...older, ...more },
+    payload,
+  })
+  const { result } = JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? body) as { result?: ToolResult }
+  return { statusCode, result }
+}
+
+test('the address may end in a slash, and a client may accept anything', async () => {
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_sessions' } }
+  for (const [url, accept] of [
+    ['/mcp/', 'application/json, text/event-stream'],
+    ['/mcp', '*/*'],
+    ['/mcp', 'application/json'],
+    ['/mcp/', 'text/event-stream'],
+  ] as const) {
+    const { statusCode, result } = await post(call, { accept }, url)
+    assert.equal([statusCode, result?.isError, result?.content.length], [200, undefined, 2], `${url} ${accept}`)
+    const { status } = await rpc(node, token, 'tools/list', {}, { accept }, url)
+    assert.is(status, 200)
+  }
+  for (const url of ['/mcp', '/mcp/']) {
+    const { statusCode, headers: got } = await app.inject({ url, headers })
+    assert.equal([statusCode, got['allow']], [405, 'POST, OPTIONS'])
+  }
+})
+
+test('arguments may be null or left out, numbers may be texts, and other arguments are ignored', async () => {
+  for (const args of [undefined, null, { limit: '1' }, { limit: null, cursor: '' }, { task_progress: 'x' }]) {
+    const params = { name: 'list_sessions', arguments: args }
+    const { result } = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    assert.equal([result?.isError, result?.content.length], [undefined, 2], JSON.stringify(args))
+    const newest = (await rpc(node, token, 'tools/call', params)).result as ToolResult
+    assert.is(newest.isError, undefined, JSON.stringify(args))
+  }
+})
+
+test('the schemas of tools are of 2020-12, and have no unions of types', async () => {
+  const { tools } = (await rpc(node, token, 'tools/list')).result as { tools: Record<string, object>[] }
+  for (const { inputSchema, outputSchema } of tools)
+    for (const schema of [inputSchema!, outputSchema!]) {
+      assert.is((schema as { $schema?: string }).$schema, 'https://json-schema.org/draft/2020-12/schema')
+      assert.not.match(JSON.stringify(schema), /"type":\[|"(?:anyOf|oneOf|allOf)":/)
+    }
+})
+
+const field = sessionsOfTheField()
+if (field !== undefined)
+  test('what clients of the field ask is answered', async () => {
+    const folder = join(field, '10-search-dates')
+    for (const name of ['f1e1d010-0000-4000-8000-000000000010', 'f1e1d011-0000-4000-8000-000000000011'])
+      await owner.newTrace(
+        { agentId: 'claude-code' },
+        (await readSession(join(folder, `${name}.jsonl`))).messages,
+        name,
+      )
+    await untilFound(node, token, 'DATEWORD', 2)
+    const lines = readFileSync(join(field, '25-mcp-client-habits', 'requests.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+    let last: ToolResult | undefined
+    for (const line of lines) {
+      const { result } = await post(line)
+      assert.ok(result && !result.isError, `${line}: ${JSON.stringify(result)}`)
+      last = result
+    }
+    const { results } = last!.structuredContent!['quotes'] as { results: { session: string }[] }
+    assert.equal(
+      results.map(({ session }) => session),
+      ['f1e1d011-0000-4000-8000-000000000011'],
+    )
+    for (const { externalId } of [
+      { externalId: 'f1e1d010-0000-4000-8000-000000000010' },
+      { externalId: results[0]!.session },
+    ])
+      await owner.send('DELETE', `/v1/traces/${externalId}`)
+  })
+
 test('a client in a page of another origin may ask with a token', async () => {
   const { headers } = await app.inject({
     method: 'OPTIONS',
@@ -169,6 +256,13 @@ test('a search finds messages, each with its role and its place', async () => {
       ['r2', 'tool', 'output', '1 test failed'],
     ].sort(),
   )
+})
+
+test('a search says what of its query it did not understand', async () => {
+  const { structuredContent } = await callTool(node, token, 'search_sessions', { query: 'parser from:tomorow' })
+  const [said] = structuredContent!['leftOut'] as string[]
+  assert.match(said!, /^the words "from:tomorow", not understood: from: takes/)
+  assert.is((structuredContent!['quotes'] as { results: unknown[] }).results.length, 1)
 })
 
 type Message = { message: string; role: string; parts: Record<string, unknown>[] }

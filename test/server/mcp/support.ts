@@ -29,11 +29,13 @@ export const rpc = async (
   token: string | undefined,
   method: string,
   params: object = {},
+  more: Readonly<Record<string, string>> = {},
+  url = '/mcp',
 ) => {
   const name = (params as { name?: string }).name
   const answer = await app.inject({
     method: 'POST',
-    url: '/mcp',
+    url,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       accept: 'application/json, text/event-stream',
@@ -41,6 +43,7 @@ export const rpc = async (
       'mcp-protocol-version': REVISION,
       'mcp-method': method,
       ...(name === undefined ? {} : { 'mcp-name': name }),
+      ...more,
     },
     payload: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
   })

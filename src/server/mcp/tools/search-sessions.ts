@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hit, SearchAnswer, SearchResult } from '../../../contract/search.ts'
 import { cutAt } from '../../../transcript/slices.ts'
 import { MOST_OTHERWISE, MOST_READ, answerFields, fitting, withFewer } from '../answer.ts'
-import { beginning, fields, quotesWith, timeOf } from '../quoted.ts'
+import { beginning, fields, nameText, quotesWith, timeOf } from '../quoted.ts'
 import { type Lengths, SessionInList, linkOf, sessionOf, sharedByAll, sharedFields } from '../session.ts'
 import type { Entry, Sessions } from '../sessions.ts'
 import type { Tool } from '../tool.ts'
@@ -119,7 +119,8 @@ const introOf = ({ results, total, nextCursor }: SearchAnswer): string => {
   return `Found in ${total.exact ? '' : 'at least '}${total.value} sessions, of which ${results.length} are here.`
 }
 
-const leftOutOf = ({ complete, nextCursor }: SearchAnswer, more: number): string[] => [
+const leftOutOf = ({ notUnderstood = [], complete, nextCursor }: SearchAnswer, more: number): string[] => [
+  ...notUnderstood.map(({ text, why }) => `the words ${JSON.stringify(nameText(text))}, not understood: ${why}.`),
   ...(more > 0 ? [`${more} more messages of these sessions: read_messages has the messages around a hit.`] : []),
   ...(nextCursor === undefined
     ? []

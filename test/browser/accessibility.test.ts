@@ -18,6 +18,8 @@ const known = () =>
     const seeded = await seedSession(app, conversation(2), { projectName: 'parser', gitBranch: 'mend' }, session)
     const small = await seedSession(app, conversation(1), {}, session)
     await seedSession(app, conversation(1), { title: 'Only mine', visibility: 'private' }, session)
+    for (const title of ['Look for the cause', 'Read the grammar'])
+      await seedSession(app, conversation(1), { title, parentExternalId: seeded.id }, session)
     return { session, seeded, small }
   })())
 
@@ -50,6 +52,7 @@ const places: Readonly<Record<string, Place>> = {
   },
   // Behind a dialog nothing can be used.
   'the list of keys': { part: 'dialog', path: (_, { path }) => path, open: (page) => page.keyboard.press('?') },
+  'sub-agents': { path: ({ path }) => `${path}/-/sub-agents` },
   'the palette': {
     part: 'dialog',
     path: (_, { path }) => path,

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { browserSuite } from './support/browser-suite.ts'
-import { LONG_OUTPUT, conversation, message, seedSession, text } from './support/seed.ts'
+import { LONG_OUTPUT, called, conversation, message, seedSession, text } from './support/seed.ts'
 
 const { test, visit, world, run } = browserSuite('the page of a session in a browser')
 
@@ -127,6 +127,29 @@ test('find searches the whole session, opens the part with a match, and goes on 
   await press(page, '/')
   await page.keyboard.type('nowhere to be found')
   await found(page, 'Nothing found')
+})
+
+test('the second key leads past everything to the outline', async () => {
+  const page = await visit((await seeded()).path)
+  await press(page, 'Tab', 'Tab')
+  assert.is(await page.evaluate<string>('document.activeElement.textContent'), 'Skip to the outline')
+  await press(page, 'Enter', 'Tab')
+  assert.ok(await page.evaluate<boolean>("document.activeElement.matches('#outline a')"))
+})
+
+test('what was typed and what a terminal shows are seen so, and what it has overwritten is found in its call', async () => {
+  const typed = 'rename __init__.py\n    main()\n\u05ea\u05e7\u05df a.ts.\n# no heading'
+  const output = `${Array.from({ length: 101 }, (_, i) => `\r${i} MB`).join('')}\nsaved`
+  const { path } = await seedSession(world().app, [
+    message(0, 'user', text(typed)),
+    message(1, 'assistant', ...called('c', 'Bash', { command: 'get' }, output)),
+  ])
+  const page = await visit(path)
+  assert.is(await page.locator('.ask .prose').innerText(), typed)
+  await press(page, '/')
+  await page.keyboard.type('77 MB')
+  await found(page, '1 of 1')
+  assert.is((await page.locator('pre.out').innerText()).trim(), '100 MB\nsaved')
 })
 
 test('without a keyboard the outline and finding are at the foot of the page', async () => {

@@ -33,7 +33,11 @@ const edit = (before: string, after: string, output = 'ok') => ({
   output,
 })
 
-const text = (source: string) => source.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+const text = (source: string) =>
+  source
+    .replace(/<wbr>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
 const outlineOf = (source: string) => text(/<nav class="outline"[\s\S]*<\/nav>/.exec(source)![0])
 const cardsOf = (source: string) => [...source.matchAll(/<summary>([\s\S]*?)<\/summary>/g)].map((one) => text(one[1]!))
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { elementsOf, textOf } from './support/elements.ts'
 import { hostileText } from './support/hostile.ts'
 import { exactly } from '../../src/transcript/html/markup.ts'
+import { pathHtml } from '../../src/transcript/html/path.ts'
 import { visible } from '../../src/transcript/visible.ts'
 import { between, places, render, renderRows, session } from './support/session.ts'
 import { runs } from '../support/runs.ts'
@@ -12,7 +13,7 @@ const test = suite('transcript: HTML')
 
 const TAGS = new Set(
   `html head meta title style body header main article section h1 h2 h3 h4 h5 p div span b strong em s code pre samp ul ol li dl dt
-  dd blockquote hr br table tbody tr th td details summary time ins del a bdi small svg symbol use path circle rect nav button`.split(
+  dd blockquote hr br table tbody tr th td details summary time ins del a bdi small svg symbol use path circle rect nav button wbr`.split(
     /\s+/,
   ),
 )
@@ -259,12 +260,28 @@ test('links and pictures are text, followed by their address', () => {
 test('text runs in the direction of its block, and code from left to right', () => {
   assert.is(
     said('تم `main.ts`.\n\n1. الخطوة `a`\n\n| عمود | b |\n|---|---|\n| أ | 1 |\n\n> قال\n\n```\na // كود\n```'),
-    '<p dir="auto">تم <code dir="ltr">main.ts</code>.</p>' +
+    '<p dir="auto">تم <code dir="ltr">main<wbr>.ts</code>.</p>' +
       '<ol dir="auto" start="1"><li>الخطوة <code dir="ltr">a</code></li></ol>' +
       '<div class="scroll" tabindex="0"><table dir="auto"><tr><th dir="auto">عمود</th><th dir="auto">b</th></tr>' +
       '<tr><td dir="auto">أ</td><td dir="auto">1</td></tr></table></div>' +
       '<blockquote dir="auto"><p dir="auto">قال</p></blockquote>' +
       '<pre class="code" dir="ltr" tabindex="0"><code>a // كود\n</code></pre>',
+  )
+})
+
+test('the name of a file breaks after slashes and before dots, and is copied whole', () => {
+  const names = {
+    'src/server/a.b/index.test.ts': 'src/|server/|a|.b/|index|.test|.ts',
+    '/srv/.env': '/srv/|.env',
+    'C:\\new\\a.txt': 'C:\\|new\\|a|.txt',
+    '../..': '../|..',
+    'no name': 'no name',
+  }
+  for (const [name, expected] of Object.entries(names))
+    assert.is(pathHtml(name).source, expected.replaceAll('|', '<wbr>'))
+  assert.is(
+    said('`src/a.ts` `a / b.c`'),
+    '<p dir="auto"><code dir="ltr">src/<wbr>a<wbr>.ts</code> <code dir="ltr">a / b.c</code></p>',
   )
 })
 

@@ -8,6 +8,7 @@ import { icon } from '../../transcript/html/icons.ts'
 import { inFolder } from '../../transcript/html/looks.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { counted } from '../../transcript/html/output.ts'
+import { pathHtml } from '../../transcript/html/path.ts'
 import type { ProseOptions } from '../../transcript/html/prose.ts'
 import { isoText } from '../../transcript/times.ts'
 import { visibleLine } from '../../transcript/visible.ts'
@@ -84,7 +85,7 @@ function* editOf(one: MadeEdit, place: string, page: ChangesPage, how: ProseOpti
 /** A file with its edits. @param number the number of the file on the page, from 1 */
 function* fileOf(file: ChangedFile, number: number, page: ChangesPage, how: ProseOptions): Generator<Html, void> {
   const { edits } = file
-  yield markup`<details class="file" id="f${number}" open><summary><code dir="auto">${shownPath(file, page)}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`
+  yield markup`<details class="file" id="f${number}" open><summary><code dir="auto">${pathHtml(shownPath(file, page))}</code><span>${linesHtml(file)}</span><span class="soft">${counted(edits.length, 'edit')}</span></summary>`
   for (const [i, one] of edits.entries()) yield* editOf(one, `Edit ${i + 1} of ${edits.length}`, page, how)
   yield markup`</details>\n`
 }
@@ -100,10 +101,10 @@ const listOf = ({ files }: Changes, page: ChangesPage): Html => {
     const path = shownPath(file, page)
     const name = fileName(path)
     const folder = path.slice(0, path.length - name.length).replace(/[/\\]$/, '')
-    return markup`<a href="#f${i + 1}">${icon('diff')}<code dir="auto">${name}<small>${folder}</small></code>${linesHtml(file)}</a>`
+    return markup`<a href="#f${i + 1}">${icon('diff')}<code dir="auto">${pathHtml(name)}<small>${pathHtml(folder)}</small></code>${linesHtml(file)}</a>`
   })
   const more = files.length - MOST_LISTED
-  return markup`<nav class="outline" id="outline" popover aria-label="Files"><h2>Files <span class="faint num">${files.length.toLocaleString('en')}</span><button class="btn push" type="button" popovertarget="outline" popovertargetaction="hide">${icon('close')}Close</button></h2><div class="files">${items}</div>${
+  return markup`<nav class="outline" id="outline" tabindex="-1" popover aria-label="Files"><h2>Files <span class="faint num">${files.length.toLocaleString('en')}</span><button class="btn push" type="button" popovertarget="outline" popovertargetaction="hide">${icon('close')}Close</button></h2><div class="files">${items}</div>${
     more > 0 ? markup`<p class="soft">and ${counted(more, 'more file')}</p>` : none
   }<hr><p class="soft">In the order of first edit. What a shell command changed is not seen here.</p></nav>
 `

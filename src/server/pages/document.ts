@@ -17,10 +17,12 @@ type PageHead = {
   readonly viewer: Viewer
   /** Further elements of the head. */
   readonly head?: Html
+  /** Whether it has an element with the id `outline`. Default: no. */
+  readonly hasOutline?: boolean
 }
 
 /** The beginning of a page of the service, with the bar of the site. `endOfPage` ends it. */
-export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none }: PageHead): Html => {
+export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none, hasOutline }: PageHead): Html => {
   const { theme, hasKeys, user } = viewer
   return markup`<!doctype html>
 <html lang="en" data-theme="${theme ?? 'system'}" data-keys="${hasKeys ? 'on' : 'off'}">
@@ -35,7 +37,7 @@ export const startOfPage = ({ title, name, referrerPolicy, viewer, head = none }
 <link rel="stylesheet" href="${styleAddress}">
 ${head}</head>
 <body data-page="${name}" data-session="${user ? 'yes' : 'no'}">
-${startOfShell(viewer)}`
+${startOfShell(viewer, hasOutline)}`
 }
 
 /** The end of a page, with the foot of the site. The scripts are the last thing to be fetched, because a page is read without them. */

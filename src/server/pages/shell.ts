@@ -42,10 +42,11 @@ const searchField = (path: string): Html =>
   markup`<form class="field" role="search" action="/search"><label for="q" class="vh">Search sessions</label>${icon('search')}<input id="q" name="q" type="search" placeholder="Search sessions" maxlength="400" autocomplete="off" value="${wordsIn(path)}"><kbd aria-hidden="true">/</kbd></form>`
 
 /** The part of every page above its content, from the beginning of the body. */
-export const startOfShell = (viewer: Viewer): Html => {
+export const startOfShell = (viewer: Viewer, hasOutline = false): Html => {
   const { user, path } = viewer
   const own = (user?.slugs ?? []).map((slug) => namespaceLink(slug, path))
-  return markup`${iconSprite}<a class="skip" href="#main">Skip to the content</a>
+  const skip = hasOutline ? markup`<a class="skip" href="#outline">Skip to the outline</a>` : none
+  return markup`${iconSprite}<a class="skip" href="#main">Skip to the content</a>${skip}
 <header class="bar"><div>
 <a class="brand" href="/" aria-label="Tracebook, sessions">${mark}<span class="word">tracebook</span></a>
 <nav aria-label="Site">${link('/', markup`Sessions`, path)}${own}${link('/help', markup`Help`, path)}</nav>

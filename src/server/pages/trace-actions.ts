@@ -78,7 +78,8 @@ ${choice(hidden, `Members of @${namespace.slug}`, markup`Nobody else learns that
 <section class="seen"><h2 class="day">What everybody would see</h2>
 <dl class="facts">${seen(trace, author).flatMap(({ name, value }) => (value === undefined || value === '' ? [] : [markup`<dt>${name}</dt><dd dir="auto">${visibleLine(value)}</dd>`]))}</dl>
 <p>And every message: prompts, answers, thinking, the calls of tools with their arguments and all that they returned, such as the content of
-files. <code>tracebook sync</code> leaves out what looks like a secret; look through the session once before you make it public.</p></section>
+files. <code>tracebook sync</code> leaves out what looks like a secret; look through the session once before you make it public. What is added
+to it later becomes public too, without another question.</p></section>
 <div class="row"><button class="btn main">Save</button><a class="btn" href="${tracePath(namespace.slug, trace.externalId)}">Cancel</a></div></form>
 `,
   }

@@ -31,6 +31,8 @@ export type TracePage = {
   readonly part?: { readonly from: number; readonly to: number } | undefined
   /** The place of the message that the link to the page leads to; `lost` if there is no such message. */
   readonly linked?: number | 'lost' | undefined
+  /** Whether the viewer has made the session public just now. */
+  readonly isPublished?: boolean
   /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
   /** The session that this one continues, or that has started it. */
@@ -187,6 +189,13 @@ const linkedOf = ({ linked }: TracePage): Html => {
   return markup`<p class="note warn" role="status">${icon('warning')}<span>The message that this link leads to is not in the session any more.</span></p>\n`
 }
 
+/** What the page says once after the session was made public. */
+const publishedOf = ({ isPublished, preview, visibility, mayWrite }: TracePage): Html =>
+  isPublished && preview && visibility === 'public' && mayWrite
+    ? markup`<div class="note" id="published" role="status">${icon('public')}<div><b>Everybody can read this session now</b>, at <a href="${preview.url}">${preview.url}</a>. What is added to it later becomes public too.
+<div class="row"><a class="btn" href="${preview.url}" data-copy="link">${icon('link')}Copy link</a></div></div></div>\n`
+    : none
+
 const originOf = ({ origin }: TracePage): Html | undefined =>
   origin &&
   markup`<span>${icon(origin.isContinued ? 'branch' : 'sub-agent')}${origin.isContinued ? 'continues' : markup`by <bdi>${origin.agent ?? 'an agent'}</bdi>, in`} <a href="${origin.path}"><bdi>${origin.title}</bdi></a></span>`
@@ -202,6 +211,7 @@ export const startOfTrace = (page: TracePage): Html => {
     referrerPolicy: 'no-referrer',
     viewer,
     head: more,
+    hasOutline: true,
   })
   const howTo = mayWrite
     ? markup`\n<p>Upload what your agent has recorded:</p>\n${clientHtml(page.service, 'sync')}`
@@ -211,7 +221,7 @@ export const startOfTrace = (page: TracePage): Html => {
       ? none
       : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p>${howTo}</div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
-<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page), origin: originOf(page) })}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
+<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page), origin: originOf(page) })}${publishedOf(page)}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `
 }
 

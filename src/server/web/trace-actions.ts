@@ -67,7 +67,8 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
       const { visibility } = request.body
       if (!visibility.startsWith('@')) {
         await setVisibility(request, visibility as Visibility)
-        return tracePath(slug, externalId)
+        const path = tracePath(slug, externalId)
+        return visibility === 'public' ? `${path}?published` : path
       }
       const to = visibility.slice(1)
       await activeIn(service, requireCaller(request), to)

@@ -21,7 +21,10 @@ import { TraceParams } from './trace-params.ts'
 import { sendCompressed, sendKept, sendMade } from './trace-sending.ts'
 import { changedFiles, type ShownServices, type ShownTrace, showTrace } from './trace-shown.ts'
 
-/** The query string of a page: the message that a link leads to (`m`), the place from which messages are shown, and how much of each. */
+/**
+ * The query string of a page: the message that a link leads to (`m`), the place from which messages are shown, and how much of each;
+ * whether the session was made public just now.
+ */
 const PageQuery = z.object({
   m: Key.optional(),
   from: z
@@ -30,6 +33,7 @@ const PageQuery = z.object({
     .transform(Number)
     .optional(),
   view: z.enum(views).optional(),
+  published: z.literal('').optional(),
 })
 type PageQuery = z.infer<typeof PageQuery>
 
@@ -86,7 +90,7 @@ const tracePageOf = async (
   services: Services,
   reply: FastifyReply,
   shown: ShownTrace,
-  { m, from, view = 'full' }: PageQuery,
+  { m, from, view = 'full', published }: PageQuery,
 ) => {
   const { request } = reply
   const { slug, fields, head, trace, relations } = shown
@@ -117,6 +121,7 @@ const tracePageOf = async (
       visibility: trace.visibility,
       mayWrite: shown.mayWrite,
       service: request.server.printedAddress(),
+      isPublished: published !== undefined,
       linked: m === undefined ? undefined : (linked.place ?? 'lost'),
       isLive: isLive(shown, services.now()),
       origin: relations.origin,

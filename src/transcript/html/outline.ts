@@ -7,6 +7,7 @@ import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
 import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
+import { pathHtml } from './path.ts'
 import { counted } from './output.ts'
 import type { CallChanges } from '../calls.ts'
 import type { RowReport } from './rows.ts'
@@ -195,9 +196,9 @@ const promptOf = (prompt: OutlinePrompt, links: OutlineLinks): Html => {
 const fileName = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path
 
 const fileOf = ({ path, added, removed }: OutlineFile): Html =>
-  markup`<span><code>${fileName(path)}</code>${linesHtml({ added, removed })}</span>`
+  markup`<span><code>${pathHtml(fileName(path))}</code>${linesHtml({ added, removed })}</span>`
 
-export const startOfOutline: Html = markup`<nav class="outline" id="outline" popover aria-label="Outline"><h2>Outline<button class="btn push" type="button" popovertarget="outline" popovertargetaction="hide">${icon('close')}Close</button></h2>
+export const startOfOutline: Html = markup`<nav class="outline" id="outline" tabindex="-1" popover aria-label="Outline"><h2>Outline<button class="btn push" type="button" popovertarget="outline" popovertargetaction="hide">${icon('close')}Close</button></h2>
 <ol>`
 
 /** The prompts of an outline, each as a step. */

@@ -6,6 +6,7 @@ import { type Inline, type Prose, plainText, readProse, withoutBox } from '../pr
 import { wordSlices } from '../slices.ts'
 import { icon } from './icons.ts'
 import { type Html, markup, none } from './markup.ts'
+import { pathHtml } from './path.ts'
 
 const MOST_ADDRESS = 2_048
 
@@ -90,7 +91,7 @@ const inline = (one: Inline, hasLinks: boolean): Html => {
     case 'text':
       return withLinks(one.text, hasLinks)
     case 'code':
-      return markup`<code dir="ltr">${one.text}</code>`
+      return markup`<code dir="ltr">${/\s/.test(one.text) ? one.text : pathHtml(one.text)}</code>`
     case 'strong':
       return markup`<strong>${inlines(one.content, hasLinks)}</strong>`
     case 'emphasis':

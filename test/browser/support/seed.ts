@@ -65,7 +65,7 @@ export const message = (i: number, role: Message['role'], ...parts: readonly obj
 })
 
 /** A call with its result. */
-const called = (callId: string, toolName: string, args: object, output: string, status = 'success') => [
+export const called = (callId: string, toolName: string, args: object, output: string, status = 'success') => [
   part('tool_call', { callId, toolName, args }),
   part('tool_result', { callId, toolName, output, status }),
 ]

@@ -56,8 +56,8 @@ const full = (words: string) => {
   return sourceOf(changesOf(words, ...all), pageOf(words))
 }
 
-/** Of these there are as many as a text has lines and words, and runs of unchanged lines that are folded. */
-const ofText = new Set(['tr', 'td', 'span', 'del', 'ins', 'a href data-fold'])
+/** Of these there are as many as a text has lines, words and slashes, and runs of unchanged lines that are folded. */
+const ofText = new Set(['wbr', 'tr', 'td', 'span', 'del', 'ins', 'a href data-fold'])
 
 const tagsOf = (source: string) =>
   elementsOf(source)

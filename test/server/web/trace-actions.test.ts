@@ -72,6 +72,25 @@ for (const caller of callers) {
   })
 }
 
+test('whoever made a session public is told so once, with the link, and that what comes later is public too', async () => {
+  await put('published', 'private')
+  assert.match((await open('creator', 'published/-/visibility')).body, /What is added\nto it later becomes public too/)
+  const { headers } = await post('creator', 'published/-/visibility', { visibility: 'public' })
+  assert.is(headers.location, '/@the-team/published?published')
+  const told =
+    /id="published" role="status">.*Everybody can read this session now.*href="http:\/\/localhost:3000\/@the-team\/published"/s
+  assert.match((await open('creator', 'published?published')).body, told)
+  assert.not.match((await open('creator', 'published')).body, 'id="published"')
+  for (const caller of ['nobody', 'member'] as const)
+    assert.not.match((await open(caller, 'published?published')).body, 'id="published"')
+  await put('published', 'private')
+  assert.not.match((await open('creator', 'published?published')).body, 'id="published"')
+  assert.is(
+    (await post('creator', 'published/-/visibility', { visibility: 'private' })).headers.location,
+    '/@the-team/published',
+  )
+})
+
 test('the page says what everybody would see before a session is made public', async () => {
   await call('PUT', '/v1/traces/told', {
     token: team.tokenOf('creator', 'here'),

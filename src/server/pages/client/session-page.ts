@@ -111,6 +111,8 @@ export const startSession = async (messages: HTMLElement, wrapper: HTMLElement):
   }
   const outline = nav ? startOutline(nav, messages, goTo) : undefined
   startFolds(messages)
+  // What is said once is not said again by a reload, or to whom the address is sent.
+  if (document.getElementById('published')) history.replaceState(history.state, '', location.pathname)
   if (here) void goToLinked(here, list.rows, reading)
   startFollowing(session, wrapper, list, () => outline?.grow(messages))
   const find = newFind(session, messages, list.rows, reading)

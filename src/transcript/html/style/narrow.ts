@@ -4,6 +4,9 @@ import { css } from '../markup.ts'
 export const narrow = css`
   @layer narrow {
     @media (width < 68.75em) {
+      .skip[href='#outline'] {
+        display: none;
+      }
       .trace {
         display: block;
       }

@@ -1,7 +1,7 @@
 import { openInBrowser } from '../cli/browser.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
-import { traceLink } from '../client/api/trace-link.ts'
+import { parseTraceLink, traceLink } from '../client/api/trace-link.ts'
 import { checkedSignInUrl } from '../client/login/codehost-login.ts'
 import { openAccount } from './support/account.ts'
 import type { Access } from './support/access.ts'
@@ -16,8 +16,8 @@ type Page = { readonly url: string; readonly expiresAt?: number }
 /** The page where a browser signs in, and is then redirected to an address of the server. @throws UsageError without a login */
 const signInPage = async (access: Access, then?: string): Promise<Page> => {
   const { account, asLogin } = await openAccount(access)
-  const target = then === undefined ? undefined : new URL(then).pathname
-  const { url, expiresAt } = await asLogin(account.newBrowserPage(target))
+  const target = then === undefined ? undefined : new URL(then)
+  const { url, expiresAt } = await asLogin(account.newBrowserPage(target && target.pathname + target.search))
   return { url: checkedSignInUrl(url), expiresAt }
 }
 
@@ -27,7 +27,7 @@ const pageOf = async (given: Access, options: Options, name: string | undefined)
     return signInPage(given)
   }
   const { access, trace } = await findTrace(given, options, name)
-  const link = traceLink(access.server, trace.namespace.slug, trace.externalId)
+  const link = traceLink(access.server, trace.namespace.slug, trace.externalId, parseTraceLink(name)?.message)
   return (await access.token()) === undefined ? { url: link } : signInPage(access, link)
 }
 

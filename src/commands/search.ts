@@ -20,8 +20,7 @@ const MAX_PAGE = 100
 
 /** The address of what was found: of the message in the page of its trace. */
 const linkOf = (server: string, { trace }: Result, { messageExternalId: message }: Hit): string =>
-  traceLink(server, trace.namespace.slug, trace.externalId) +
-  (message === undefined ? '' : `?m=${encodeURIComponent(message)}`)
+  traceLink(server, trace.namespace.slug, trace.externalId, message)
 
 /** On one line: each line break or tab becomes a space, so that marks stay where they are. */
 const oneLine = (text: string) => text.replaceAll(/\s/g, ' ')

@@ -244,9 +244,19 @@ test('open goes on to a trace; a public one needs no login', () =>
     const cookie = answer.headers.get('set-cookie')!.split(';')[0]!
     assert.match(await (await fetch(target, { headers: { cookie } })).text(), 'Shown')
 
+    const toMessage = only(await user.run('open', `${target}?m=a%20b`, '--json', '--no-browser')) as { url: string }
+    const code = new URL(toMessage.url).searchParams.get('code')!
+    const ofMessage = await fetch(new URL('/v1/auth/browser', page), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: new URL(page).origin },
+      body: new URLSearchParams({ code }),
+    })
+    assert.is(ofMessage.headers.get('location'), `${target}?m=a%20b`)
+
     assert.is((await stranger.run('open', target)).how, 2)
     await ask(url, '/v1/traces/to-open', { token, method: 'PATCH', body: { visibility: 'public' } })
-    assert.is((await stranger.run('open', target)).out, `${target}\n`)
+    for (const link of [target, `${target}?m=m-1`]) assert.is((await stranger.run('open', link)).out, `${link}\n`)
     assert.is((await user.run('open', '--namespace', namespaceSlug)).how, 2)
   }))
 

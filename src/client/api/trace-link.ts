@@ -1,16 +1,21 @@
 import { ofSegment, toSegment } from '../../base/path-segments.ts'
 import { trimEndMatching } from '../../base/texts.ts'
 
-/** The trace in a link. `server` is an address without a trailing slash. */
-type LinkedTrace = { readonly server: string; readonly externalId: string; readonly namespace?: string }
+/** The trace in a link, and the externalId of the message in it that the link leads to. `server` is an address without a trailing slash. */
+type LinkedTrace = {
+  readonly server: string
+  readonly externalId: string
+  readonly namespace?: string
+  readonly message?: string
+}
 
 /** The address of a namespace's page, for people. */
 export const namespaceLink = (server: string, namespace: string): string =>
   `${server}/@${encodeURIComponent(namespace)}`
 
-/** The address of a trace's page, for people. */
-export const traceLink = (server: string, namespace: string, externalId: string): string =>
-  `${namespaceLink(server, namespace)}/${toSegment(externalId)}`
+/** The address of a trace's page, for people; with the externalId of a message, that of the message in it. */
+export const traceLink = (server: string, namespace: string, externalId: string, message?: string): string =>
+  `${namespaceLink(server, namespace)}/${toSegment(externalId)}${message === undefined ? '' : `?m=${encodeURIComponent(message)}`}`
 
 const decode = (text: string): string | undefined => {
   try {
@@ -46,5 +51,11 @@ export const parseTraceLink = (text: string): LinkedTrace | undefined => {
   const externalId = named && decode(named.externalId)
   if (!externalId) return undefined
   const namespace = decode(named.namespace ?? '') || url.searchParams.get('namespace')
-  return { server: `${url.origin}${named.base.join('/')}`, externalId, ...(namespace ? { namespace } : {}) }
+  const message = url.searchParams.get('m')
+  return {
+    server: `${url.origin}${named.base.join('/')}`,
+    externalId,
+    ...(namespace ? { namespace } : {}),
+    ...(message ? { message } : {}),
+  }
 }

@@ -27,10 +27,31 @@ const blank = (title: string, content: Page['content']): Page => ({ ...blankPage
 
 type Asked = Pick<ShownError, 'service' | 'origin'>
 
-/** The command that signs in the browser, and opens the session that was asked for. */
+/** A text of an address, encoded anew so that no shell finds anything in it. @throws URIError */
+const forShell = (encoded: string): string =>
+  encodeURIComponent(decodeURIComponent(encoded)).replace(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+/** The session, and the message in it, that a path leads to, as an argument of a command; undefined for any other path. */
+const sessionIn = (path: string, at: string): string | undefined => {
+  const [, slug, id, query] = /^\/@([^/?]+)\/([^/?]+)[^?]*(?:\?(.*))?$/.exec(path) ?? []
+  if (slug === undefined || id === undefined) return undefined
+  try {
+    const session = `${at}/@${forShell(slug)}/${forShell(id)}`
+    const message = new URLSearchParams(query).get('m')
+    // Some shells look for files with the name of a text that has a question mark.
+    return message === null ? session : `"${session}?m=${forShell(encodeURIComponent(message))}"`
+  } catch {
+    return undefined
+  }
+}
+
+/** The command that signs in the browser, and opens the session and the message that were asked for. */
 export const openHtml = ({ service, origin }: Asked, path: string): Html => {
-  const [, session] = /^(\/@[^/?]+\/[^/?]+)/.exec(path) ?? []
-  return clientHtml(service, session === undefined ? 'open' : `open ${service ?? origin}${session}`)
+  const session = sessionIn(path, service ?? origin)
+  return clientHtml(service, session === undefined ? 'open' : `open ${session}`)
 }
 
 /** The page for an address that leads nowhere, and for one that the viewer may not read: it does not tell which of both is the case. */

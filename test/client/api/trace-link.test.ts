@@ -19,6 +19,14 @@ test('a link may continue after the trace, and may be an address of the API', ()
   assert.equal(parseTraceLink(`${server}/v1/traces/a?namespace=team`), { server, namespace: 'team', externalId })
 })
 
+test('a link to a message is parsed to the parts from which it was made', () => {
+  const [server, externalId] = ['https://example.org', 'a']
+  for (const message of ['m', 'a b&c', "it's", '?', 'ü'])
+    assert.equal(parseTraceLink(traceLink(server, 'team', externalId, message)), {
+      ...{ server, namespace: 'team', externalId, message },
+    })
+})
+
 test('any other text is not a link to a trace', () => {
   for (const text of ['a', '/@team/a', 'https://example.org/', 'https://example.org/@team', 'https://example.org/@/a'])
     assert.is(parseTraceLink(text), undefined, text)

@@ -84,4 +84,20 @@ test('a browser gets a page for what does not exist or needs a token; programs g
   assert.is(posted.headers['content-type'], 'application/json; charset=utf-8')
 })
 
+test('the page of a message leads back to the message after a sign-in, by a command that every shell takes as it is', async () => {
+  await somebody.newTrace({}, [], 'quoted')
+  const page = async (url: string) => (await app.inject({ url, headers: html })).body.replaceAll('&quot;', '"')
+  const path = `/@${somebody.namespaceSlug}/quoted`
+  const body = await page(`${path}?m=a%20b&view=talk`)
+  assert.match(body, new RegExp(` open "http://[^/ ]+${path}\\?m=a%20b"<`))
+  assert.match(body, `/signin?next=${encodeURIComponent(`${path}?m=a%20b&view=talk`)}`)
+  const { body: signIn } = await app.inject({
+    url: `/signin?next=${encodeURIComponent(`${path}?m=a%20b`)}`,
+    headers: html,
+  })
+  assert.match(signIn.replaceAll('&quot;', '"'), new RegExp(` open "http://[^/ ]+${path}\\?m=a%20b"<`))
+  const hostile = await page(`/@nobody/x;echo$(id)'*?m=";id`)
+  assert.match(hostile, /open "http:[^ ]*\/@nobody\/x%3Becho%24%28id%29%27%2A\?m=%22%3Bid"</)
+})
+
 test.run()

@@ -68,7 +68,7 @@ test('a missing namespace answers 404, and so does a private session to all but 
 test('the page of an error says how to continue', async () => {
   const nobody = await page('/@the-team/ours-private?m=1', undefined)
   assert.is(nobody.statusCode, 401)
-  assert.match(nobody.body, /\.tgz open http:\/\/[^/]+\/@the-team\/ours-private</)
+  assert.match(nobody.body, /\.tgz open &quot;http:\/\/[^/]+\/@the-team\/ours-private\?m=1&quot;</)
   const stranger = await page('/@the-team/ours-private', team.tokenOf('stranger', 'here'))
   assert.is(stranger.statusCode, 404)
   assert.not.match(stranger.body, '.tgz open')

@@ -10,7 +10,8 @@ const LINE = 32
 /** What may follow a fence, so that no word is lost where the fence is not shown: nothing, or the name of a language. */
 const LANGUAGE = /^[\w+#.-]{0,30}$/
 
-type Literal = Extract<Prose, { readonly text: string }>
+/** A part of a text that somebody typed. */
+export type Literal = Extract<Prose, { readonly text: string }>
 
 type Open = Fence & { readonly at: number; readonly inside: number; readonly language: string | undefined }
 

@@ -262,9 +262,9 @@ test('text runs in the direction of its block, and code from left to right', () 
     said('تم `main.ts`.\n\n1. الخطوة `a`\n\n| عمود | b |\n|---|---|\n| أ | 1 |\n\n> قال\n\n```\na // كود\n```'),
     '<p dir="auto">تم <code dir="ltr">main<wbr>.ts</code>.</p>' +
       '<ol dir="auto" start="1"><li>الخطوة <code dir="ltr">a</code></li></ol>' +
-      '<div class="scroll" tabindex="0"><table dir="auto"><tr><th dir="auto">عمود</th><th dir="auto">b</th></tr>' +
-      '<tr><td dir="auto">أ</td><td dir="auto">1</td></tr></table></div>' +
-      '<blockquote dir="auto"><p dir="auto">قال</p></blockquote>' +
+      '<div class="scroll" tabindex="0"><table dir="auto"><tr><th>عمود</th><th>b</th></tr>' +
+      '<tr><td>أ</td><td>1</td></tr></table></div>' +
+      '<blockquote><p dir="auto">قال</p></blockquote>' +
       '<pre class="code" dir="ltr" tabindex="0"><code>a // كود\n</code></pre>',
   )
 })

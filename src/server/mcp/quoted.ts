@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { graphemeBefore } from '../../base/texts.ts'
 import { cutAt } from '../../transcript/slices.ts'
 import { isoText } from '../../transcript/times.ts'
 import { visible, visibleLine } from '../../transcript/visible.ts'
@@ -31,19 +32,25 @@ export const quotesWith = <Shape extends z.ZodRawShape>(shape: Shape) => z.objec
 const MOST_NAME = 200
 
 /** A name on one line, cut to a limit. */
-export const nameText = (text: string): string => visibleLine(text.slice(0, MOST_NAME))
+export const nameText = (text: string): string => visibleLine(text.slice(0, graphemeBefore(text, MOST_NAME)))
 
 /** The part of a text that is shown, and the index in the text at which it ends. */
 type Cut = { readonly text: string; readonly end: number }
 
+/** The end of a part of a text near an index: between graphemes, unless the part is shorter than one. */
+const endNear = (text: string, from: number, at: number): number => {
+  const end = graphemeBefore(text, at)
+  return end > from ? end : cutAt(text, at)
+}
+
 /** A text from an index on, at most `mostBytes` of it, with visible characters only. */
 export const cutText = (text: string, from: number, mostBytes: number): Cut => {
-  let end = cutAt(text, Math.min(from + mostBytes, text.length))
+  let end = endNear(text, from, Math.min(from + mostBytes, text.length))
   for (;;) {
     const shown = visible(text.slice(from, end))
     const excess = Buffer.byteLength(shown) / mostBytes
     if (excess <= 1 || end - from <= 2) return { text: shown, end }
-    end = cutAt(text, from + Math.max(1, Math.floor((end - from) / excess) - 1))
+    end = endNear(text, from, from + Math.max(1, Math.floor((end - from) / excess) - 1))
   }
 }
 

@@ -138,9 +138,7 @@ export function* code(text: string, language: string, how: ProseOptions): Genera
 }
 
 const cell = (content: readonly Inline[], isHead: boolean, hasLinks: boolean): Html =>
-  isHead
-    ? markup`<th dir="auto">${inlines(content, hasLinks)}</th>`
-    : markup`<td dir="auto">${inlines(content, hasLinks)}</td>`
+  isHead ? markup`<th>${inlines(content, hasLinks)}</th>` : markup`<td>${inlines(content, hasLinks)}</td>`
 
 const row = (cells: readonly (readonly Inline[])[], i: number, hasLinks: boolean): Html =>
   markup`<tr>${cells.map((content) => cell(content, i === 0, hasLinks))}</tr>`
@@ -169,7 +167,7 @@ function* block(one: Prose, how: ProseOptions): Generator<Html, void> {
     case 'code':
       return yield* code(one.text, one.language.split(/\s/, 1)[0] ?? '', how)
     case 'quote':
-      yield markup`<blockquote dir="auto">`
+      yield markup`<blockquote>`
       yield* prose(one.content, how)
       return yield markup`</blockquote>`
     case 'list': {

@@ -1,4 +1,4 @@
-import { readLiteral } from '../literal.ts'
+import { type Literal, readLiteral } from '../literal.ts'
 import { slices } from '../slices.ts'
 import { isUnseen, visible, withoutEnd } from '../visible.ts'
 import { type Kind, proseText } from './prose.ts'
@@ -75,10 +75,12 @@ function* plain(text: string, before: Kind): Generator<string, Kind> {
   return previous
 }
 
-function* code(piece: { readonly is: 'code'; readonly language: string; readonly text: string }, previous: Kind) {
-  if (piece.text.length <= MOST) return yield proseText([{ ...piece, text: visible(piece.text) }], previous)
-  yield '*Code:*\n\n'
-  yield* indented(slices(piece.text))
+function* code(piece: Extract<Literal, { readonly is: 'code' }>, previous: Kind): Generator<string, void> {
+  if (piece.text.length <= MOST) yield proseText([{ ...piece, text: visible(piece.text) }], previous)
+  else {
+    yield '*Code:*\n\n'
+    yield* indented(slices(piece.text))
+  }
 }
 
 /**

@@ -30,6 +30,12 @@ test('a text is cut into pieces of limited size that together are the whole text
 
 const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
+test('a part of a text ends between graphemes, unless it is shorter than one', () => {
+  const family = '👩‍👩‍👧‍👦'
+  assert.equal(cutText(`${family}${family}`, 0, 40), { text: family, end: family.length })
+  assert.ok(cutText(family, 0, 10).end < family.length)
+})
+
 test('both forms of an answer say the same: sentences, what was left out, and the quotations', () => {
   const quotes = fc.record(
     {

@@ -146,7 +146,7 @@ export const messages = css`
       padding-inline-start: 1.7rem;
       list-style: decimal;
     }
-    .prose li {
+    .prose :is(li, td, th) {
       unicode-bidi: plaintext;
     }
     .prose .box {

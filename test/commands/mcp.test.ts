@@ -32,8 +32,12 @@ const assertServed = async (call: (name: string, args: object) => Promise<Answer
   const quotesOf = async (name: string, args: object) =>
     (await call(name, args)).structuredContent!['quotes'] as Record<string, Record<string, unknown>[]>
   assert.equal(
-    (await quotesOf('list_sessions', {}))['sessions']!.map(({ session, namespace }) => [session, namespace]),
-    [['s', slug]],
+    (await quotesOf('list_sessions', {}))['sessions']!.map(({ session, namespace, subAgents }) => [
+      session,
+      namespace,
+      subAgents,
+    ]),
+    [['s', slug, 1]],
   )
   await until(async () => (await quotesOf('search_sessions', { query: 'mend parser' }))['results']!.length === 1)
   const outline = (await call('get_session', { session: 's' })).structuredContent!
@@ -48,6 +52,7 @@ const assertServed = async (call: (name: string, args: object) => Promise<Answer
 test('serves a client of the newest revision and one of the revision before, through the API', () =>
   inWorld(async ({ url, user, putTrace }) => {
     await putTrace(user, 's', { title: 'Parser' })
+    await putTrace(user, 'helper', { title: 'Helper', parentExternalId: 's' })
     const token = tokenIn(user.config)
     await ask(url, '/v1/user', { token, method: 'PATCH', body: { displayName: 'Ada' } })
     const messages = edited.map((one, order) => ({ ...one, order }))

@@ -83,7 +83,7 @@ export const apiSessions = (access: Access): Sessions => {
   const list: Sessions['list'] = async ({ namespace, limit, cursor }) => {
     const { call, slug: own, nameOf } = await login()
     const slug = namespace ?? own
-    const query = { limit, cursor, sort: 'startedAt' as const }
+    const query = { limit, cursor, sort: 'startedAt', children: 'false' } as const
     const { traces, nextCursor } = await call('GET /v1/namespaces/{slug}/traces', { path: { slug }, query })
     const sessions = await Promise.all(
       traces.map(async (trace) => ({ trace, slug, author: await nameOf(slug, trace.createdBy) })),

@@ -28,6 +28,7 @@ const Session = z.object({
   ...Often.shape,
   ended: z.string().optional(),
   messages: z.int().meta({ description: 'How many messages it has' }),
+  subAgents: z.int().optional().meta({ description: 'How many sub-agents it has started, at most 100; only in lists' }),
   shape: z.object({ prompts, calls, failed, files, added, removed }).optional(),
 })
 type Session = z.infer<typeof Session>
@@ -73,6 +74,7 @@ export const sessionOf = (entry: Entry<Partial<TraceDetail> & Entry['trace']>, {
     visibility: trace.visibility,
     ...(ended === undefined ? {} : { ended }),
     messages: trace.messageCount ?? 0,
+    ...(trace.childCount ? { subAgents: trace.childCount } : {}),
     ...(trace.shape ? { shape: numbersOf(trace.shape) } : {}),
   }
 }

@@ -19,7 +19,7 @@ type Next = { readonly nextCursor?: string | undefined }
 
 /** All that tools can read: the sessions that one caller may read, and nothing else. */
 export type Sessions = {
-  /** Sessions of a namespace, the latest first; without a namespace, of the one that the caller is active in. */
+  /** Sessions of a namespace without their sub-agents, the latest first; without a namespace, of the one that the caller is active in. */
   readonly list: (
     asked: Page & { readonly namespace?: string | undefined },
   ) => Promise<Next & { readonly sessions: readonly Entry[] }>

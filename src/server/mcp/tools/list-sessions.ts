@@ -48,7 +48,8 @@ const answerOf = (sessions: Sessions, { sessions: entries, nextCursor }: Page, l
 export const listSessions: Tool<typeof input, typeof output> = {
   name: 'list_sessions',
   title: 'List sessions',
-  description: 'Lists recorded sessions of coding agents in a namespace, the latest first.',
+  description:
+    'Lists recorded sessions of coding agents in a namespace, the latest first. Sub-agents are left out: `subAgents` counts them.',
   input,
   output,
   answer: (sessions, { namespace, limit, cursor }) => {

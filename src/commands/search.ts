@@ -6,7 +6,9 @@ import { type Line, printDocument, printLines, say } from '../cli/output.ts'
 import { shortTime } from '../cli/time-text.ts'
 import { pagesOf } from '../client/api/pages.ts'
 import { type AnswerOf, newRequests } from '../client/api/requests.ts'
+import { hasStatus } from '../client/api/errors.ts'
 import { traceLink } from '../client/api/trace-link.ts'
+import { type TraceDetail, type TracesClient, newTracesClient } from '../client/api/traces.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type Access, noticedTiming, requireNotLost } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
@@ -37,7 +39,32 @@ const hitLines = (server: string, result: Result, hit: Hit): Line[] => {
   ]
 }
 
-const resultLines = (server: string, result: Result): Line[] => {
+/** Gives the session that started a sub-agent, if the login may read it; each is asked for once. */
+const newParents = (traces: TracesClient) => {
+  const asked = new Map<string, Promise<TraceDetail | undefined>>()
+  const ask = (externalId: string, slug: string) =>
+    traces.trace(externalId, slug).catch((error: unknown) => {
+      if (hasStatus(error, 308, 401, 404)) return undefined
+      throw error
+    })
+  return ({ trace }: Result): Promise<TraceDetail | undefined> | undefined => {
+    const { externalId, parentExternalId, parentKind = 'call', namespace } = trace
+    if (parentExternalId === undefined || parentKind !== 'call' || parentExternalId === externalId) return undefined
+    const key = `${namespace.slug}/${parentExternalId}`
+    const answer = asked.get(key) ?? ask(parentExternalId, namespace.slug)
+    asked.set(key, answer)
+    return answer
+  }
+}
+
+const parentLines = (server: string, parent: TraceDetail | undefined): Line[] => {
+  if (!parent) return []
+  const { title, ai_title: made, externalId, namespace } = parent
+  const link = traceLink(server, namespace.slug, externalId)
+  return [{ text: `  sub-agent of ${title ?? made ?? externalId}  ${link}`, style: 'dim' }]
+}
+
+const resultLines = (server: string, result: Result, parent: TraceDetail | undefined): Line[] => {
   const { trace, hits, more } = result
   const { title, ai_title: made, agentId, author, createdAt, startedAt, namespace } = trace
   const when = shortTime(timeOrArrival(startedAt, createdAt))
@@ -50,6 +77,7 @@ const resultLines = (server: string, result: Result): Line[] => {
   return [
     { text: title ?? made ?? trace.externalId, style: 'head' },
     { text: `  ${about.filter((one) => one !== undefined).join('  ')}`, style: 'dim' },
+    ...parentLines(server, parent),
     ...hits.flatMap((hit) => hitLines(server, result, hit)),
     ...(more > 0 ? [{ text: `  and ${more} more`, style: 'dim' } as const] : []),
     { text: '' },
@@ -60,7 +88,9 @@ const resultLines = (server: string, result: Result): Line[] => {
 export const searchAll = async (access: Access, options: Options, words: readonly string[]): Promise<number> => {
   const { server, namespace } = access
   await requireNotLost(access)
-  const { call } = newRequests(server, await access.token(), { timing: noticedTiming })
+  const token = await access.token()
+  const { call } = newRequests(server, token, { timing: noticedTiming })
+  const parentOf = newParents(newTracesClient(server, token, noticedTiming))
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const query = { q: words.join(' '), tz, sort: options.newest ? 'newest' : 'relevance', namespace } as const
   let [shown, hasMore] = [0, false]
@@ -75,7 +105,7 @@ export const searchAll = async (access: Access, options: Options, words: readonl
     isFirst = false
     for (const result of results) {
       if (options.json) await printDocument({ type: 'result', ...result })
-      else await printLines(resultLines(server, result))
+      else await printLines(resultLines(server, result, await parentOf(result)))
     }
     shown += results.length
     hasMore = nextCursor !== undefined

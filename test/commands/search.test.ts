@@ -35,6 +35,21 @@ test('traces that the user may read are found, with links to the messages', () =
     assert.is((await user.run('search')).how, 2)
 
     const other = await newUser('bob')
+    const started = { title: 'Helper', visibility: 'public' }
+    await putTrace(user, 'helper', { ...started, parentExternalId: 'one' }, ['a pincushion'])
+    await putTrace(user, 'fork', { ...started, parentExternalId: 'one', parentKind: 'fork' }, ['a thimble'])
+    await until(async () => (await user.run('search', 'thimble')).out !== '')
+    assert.match(
+      (await user.run('search', 'pincushion')).out,
+      `\n  sub-agent of Mend the login  ${url}/@${slug}/one\n  user: a pincushion\n`,
+    )
+    assert.match((await other.run('search', 'pincushion')).out, /^Helper\n/)
+    for (const [who, word] of [
+      [other, 'pincushion'],
+      [user, 'thimble'],
+    ] as const)
+      assert.not.match((await who.run('search', word)).out, 'sub-agent of')
+
     assert.match((await other.run('search', 'login', '--newest')).out, /^Other\n/)
     assert.not.match((await other.run('search', 'login')).out, 'Mend')
     assert.match((await other.run('search', 'login', '--namespace', 'none')).err, 'Nothing was found')

@@ -81,6 +81,7 @@ test('its help has the lines for each agent', async () => {
     'claude mcp add --scope user tracebook -- tracebook mcp',
     '[mcp_servers.tracebook]',
     '"mcpServers": { "tracebook": { "command": "tracebook", "args": ["mcp"] } }',
+    '"mcp": { "tracebook": { "type": "local", "command": ["tracebook", "mcp"] } }',
   ])
     assert.ok(out.includes(line), line)
 })
@@ -110,6 +111,12 @@ const settings = {
     '.cursor/mcp.json',
     ['{ "mcpServers": { "other": { "url": "http://x" } } }', '{\n // mine\n "a": [1,],\n}\n'],
   ],
+  'gemini-cli': ['.gemini/settings.json', ['{\n  // mine\n  "security": { "auth": {} }\n}\n', '{}']],
+  opencode: [
+    '.config/opencode/opencode.json',
+    ['{\n  "$schema": "https://opencode.ai/config.json", // mine\n  "mcp": { "other": { "type": "remote" } },\n}\n'],
+  ],
+  'qwen-code': ['.qwen/settings.json', ['{ "$version": 4, /* mine */ "mcpServers": { "other": {} } }\n']],
 } as const
 
 const inHome = (work: (user: User, home: string) => Promise<unknown>) =>
@@ -128,7 +135,9 @@ test('the server is written into the settings of agents, and taken out byte for 
         const written = readFileSync(file, 'utf8')
         for (const part of ['"mcp", "--server"', 'tracebook', 'TRACEBOOK_CONFIG_DIR'].slice(agent === 'codex' ? 0 : 1))
           assert.ok(written.includes(part), `${part} in ${written}`)
-        if (!text.includes('//') && agent !== 'codex') {
+        for (const comment of ['// mine', '/* mine */', '# mine'])
+          assert.is(written.includes(comment), text.includes(comment))
+        if (!text.includes('mine') && agent !== 'codex') {
           const { mcpServers } = JSON.parse(written) as { mcpServers: Record<string, { args: string[] }> }
           assert.equal(mcpServers['tracebook']!.args.slice(-3, -1), ['mcp', '--server'])
           assert.is('other' in mcpServers, text.includes('other'))
@@ -170,11 +179,34 @@ test('settings that were changed meanwhile stay, and a server of this name that 
     ] as const) {
       writeFileSync(file, text)
       const { how, err } = await user.run('mcp', 'install', agent)
-      assert.is(how, 2)
+      assert.is(how, 1)
       assert.match(err, file)
       await user.run('mcp', 'install', agent, '--remove')
       assert.is(readFileSync(file, 'utf8'), text)
     }
+  }))
+
+test('settings that cannot be read are left as they are and named, and those of other agents are edited', () =>
+  inHome(async (user, home) => {
+    const [gemini, qwen] = ['.gemini', '.qwen'].map((name) => join(home, name, 'settings.json')) as [string, string]
+    for (const file of [gemini, qwen]) mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(gemini, '{ "a": nonsense')
+    const { how, out, err } = await user.run('mcp', 'install')
+    assert.equal([how, out], [1, `qwen-code: installed (${qwen})\n`])
+    assert.match(err, `gemini-cli: left as it is: ${gemini}: expected a JSON object`)
+    assert.is(readFileSync(gemini, 'utf8'), '{ "a": nonsense')
+    const written = readFileSync(qwen, 'utf8')
+    writeFileSync(qwen, `${written}nonsense`)
+    for (const options of [[], ['--remove']]) {
+      const again = await runJson(user, 'mcp', 'install', 'qwen-code', ...options)
+      const why = `${qwen}: expected a JSON object with settings of Qwen Code, got something else: correct the file first`
+      assert.equal(again.documents, [{ type: 'mcp', agent: 'qwen-code', installed: false, file: qwen, why }])
+      assert.is(again.how, 1)
+      assert.is(readFileSync(qwen, 'utf8'), `${written}nonsense`)
+    }
+    writeFileSync(qwen, written)
+    assert.is((await user.run('mcp', 'install', '--remove')).out, `qwen-code: removed (${qwen})\n`)
+    assert.not.ok(existsSync(qwen), 'what was added is still known, and that the file was made for it')
   }))
 
 test.run()

@@ -28,41 +28,60 @@ export type ServerEntry = {
 /** The name of the server in the settings of agents. */
 const SERVER_NAME = 'tracebook'
 
-/** The settings of Claude Code and Cursor: JSON, with the servers by their names in `mcpServers`. */
-
-const SERVERS = 'mcpServers'
-
-const ours = (text: string) => {
-  const root = parse(text)
-  return root && valueAt(root, SERVERS, SERVER_NAME)
+/** How the server is found in, added to and removed from a kind of settings. */
+type Kind = {
+  readonly edits: Edits
+  /** Whether the settings have just this entry. */
+  readonly has: (text: string, entry: ServerEntry) => boolean
+  /** Adds the entry. All else stays as it is. @throws UsageError if that is not possible */
+  readonly add: (text: string, entry: ServerEntry) => Inserted
+  /** @throws UsageError if the settings cannot be read */
+  readonly check: (text: string) => void
 }
 
-const isOut = (text: string): boolean => ours(text) === undefined
+/** Settings in JSON, also with comments: the servers by their names in one member, each in the form of its agent. */
+type JsonForm = { readonly servers: string; readonly formOf: (entry: ServerEntry) => object }
 
-export const jsonEdits: Edits = {
-  empty: '{}\n',
-  isIn: (text) => !isOut(text),
-  remove: (text, pieces) => {
+/** As `claude mcp add`, `gemini mcp add` and `qwen mcp add` write it; Cursor reads the same. */
+export const commonForm: JsonForm = { servers: 'mcpServers', formOf: (entry) => entry }
+
+/** As `opencode mcp add` writes it. */
+export const opencodeForm: JsonForm = {
+  servers: 'mcp',
+  formOf: ({ command, args, env }) => ({ type: 'local', command: [command, ...args], environment: env }),
+}
+
+/** Our entry is added in front of other servers. `whose` names the agent in errors. */
+export const jsonKind = (whose: string, { servers, formOf }: JsonForm): Kind => {
+  const ours = (text: string) => {
+    const root = parse(text)
+    return root && valueAt(root, servers, SERVER_NAME)
+  }
+  const isOut = (text: string): boolean => ours(text) === undefined
+
+  const remove: Edits['remove'] = (text, pieces) => {
     const cut = pieces.length > 0 ? cutPieces(text, pieces, isOut) : undefined
     if (cut !== undefined) return cut
-    const servers = valueAt(parse(text)!, SERVERS)
-    return removeAt(text, servers?.children?.length === 1 ? [SERVERS] : [SERVERS, SERVER_NAME])
-  },
-}
-
-/** Whether the settings have just this entry. */
-export const hasJsonEntry = (text: string, entry: ServerEntry): boolean => {
-  const found = ours(text)
-  return found !== undefined && JSON.stringify(jsonc.getNodeValue(found)) === JSON.stringify(entry)
-}
-
-/** Adds the entry in front of other servers. All else stays as it is. Throws UsageError. */
-export const addJsonEntry = (text: string, entry: ServerEntry, whose: string): Inserted => {
-  const style = styleOf(text)
-  const root = treeOf(text, whose)
-  if (isThere(root, [SERVERS], 'object'))
-    return insertFirst(text, [SERVERS], `"${SERVER_NAME}": ${jsonAt(entry, 2, style)}`, style)
-  return insertFirst(text, [], `"${SERVERS}": ${jsonAt({ [SERVER_NAME]: entry }, 1, style)}`, style)
+    const all = valueAt(parse(text)!, servers)
+    return removeAt(text, all?.children?.length === 1 ? [servers] : [servers, SERVER_NAME])
+  }
+  const has: Kind['has'] = (text, entry) => {
+    const found = ours(text)
+    return found !== undefined && JSON.stringify(jsonc.getNodeValue(found)) === JSON.stringify(formOf(entry))
+  }
+  const add: Kind['add'] = (text, entry) => {
+    const style = styleOf(text)
+    const root = treeOf(text, whose)
+    if (isThere(root, [servers], 'object'))
+      return insertFirst(text, [servers], `"${SERVER_NAME}": ${jsonAt(formOf(entry), 2, style)}`, style)
+    return insertFirst(text, [], `"${servers}": ${jsonAt({ [SERVER_NAME]: formOf(entry) }, 1, style)}`, style)
+  }
+  return {
+    edits: { empty: '{}\n', isIn: (text) => !isOut(text), remove },
+    has,
+    add,
+    check: (text) => void treeOf(text, whose),
+  }
 }
 
 /** The settings of Codex: TOML, with a table for each server. Ours is put at the end, where it changes the meaning of nothing else. */
@@ -129,7 +148,7 @@ export const addTomlEntry = (text: string, entry: ServerEntry): Inserted => {
   return { text: text + piece, pieces: [{ container: [], text: piece }] }
 }
 
-export const agentNames = ['claude-code', 'codex', 'cursor'] as const
+export const agentNames = ['claude-code', 'codex', 'cursor', 'gemini-cli', 'opencode', 'qwen-code'] as const
 export type AgentName = (typeof agentNames)[number]
 
 /** The server in the settings of an agent. */
@@ -137,11 +156,15 @@ export type InAgent = Pick<EditedFile, 'isInstalled' | 'uninstall'> & {
   readonly file: string
   /** Whether the agent has a folder on this machine. */
   readonly isHere: boolean
+  /** Whether the server was installed, and has not been removed by `uninstall`. */
+  readonly isRemembered: boolean
   /** Adds the server, and changes nothing else. Returns false if it is there already. Throws UsageError. */
   readonly install: (entry: ServerEntry) => Promise<boolean>
 }
 
 type Place = { readonly file: string; readonly folder: string }
+
+const settingsIn = (folder: string): Place => ({ file: join(folder, 'settings.json'), folder })
 
 /** Where the agents read the servers of a user. */
 const placeOf: { readonly [Name in AgentName]: (env: EnvironmentVariables, home: string) => Place } = {
@@ -155,24 +178,22 @@ const placeOf: { readonly [Name in AgentName]: (env: EnvironmentVariables, home:
     return { file: join(folder, 'config.toml'), folder }
   },
   cursor: (_env, home) => ({ file: join(home, '.cursor', 'mcp.json'), folder: join(home, '.cursor') }),
+  'gemini-cli': (env, home) => settingsIn(join(env['GEMINI_CLI_HOME'] || home, '.gemini')),
+  opencode: (env, home) => {
+    const folder = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'opencode')
+    const files = ['opencode.json', 'opencode.jsonc'].map((name) => join(folder, name))
+    return { file: files.find(existsSync) ?? files[0]!, folder }
+  },
+  'qwen-code': (env, home) => settingsIn(env['QWEN_HOME'] || join(home, '.qwen')),
 }
-
-type Kind = {
-  readonly edits: Edits
-  readonly has: (text: string, entry: ServerEntry) => boolean
-  readonly add: (text: string, entry: ServerEntry) => Inserted
-}
-
-const jsonOf = (whose: string): Kind => ({
-  edits: jsonEdits,
-  has: hasJsonEntry,
-  add: (text, entry) => addJsonEntry(text, entry, whose),
-})
 
 const kinds: { readonly [Name in AgentName]: Kind } = {
-  'claude-code': jsonOf('Claude Code'),
-  codex: { edits: tomlEdits, has: hasTomlEntry, add: addTomlEntry },
-  cursor: jsonOf('Cursor'),
+  'claude-code': jsonKind('Claude Code', commonForm),
+  codex: { edits: tomlEdits, has: hasTomlEntry, add: addTomlEntry, check: () => {} },
+  cursor: jsonKind('Cursor', commonForm),
+  'gemini-cli': jsonKind('Gemini CLI', commonForm),
+  opencode: jsonKind('opencode', opencodeForm),
+  'qwen-code': jsonKind('Qwen Code', commonForm),
 }
 
 /** `state`: the folder in which Tracebook remembers what it has added. Entries of others stay. */
@@ -182,7 +203,17 @@ export const inAgent = (name: AgentName, env: EnvironmentVariables, home: string
   const kind = kinds[name]
   const edited = editedFile(file, record, kind.edits)
   const isInstalled = async () => existsSync(record) && (await edited.isInstalled())
+  /** What cannot be read is left as it is, and what was added to it remembered. */
+  const check = async () => {
+    const text = await textOf(file)
+    try {
+      if (text !== undefined) kind.check(text)
+    } catch (error) {
+      throw error instanceof UsageError ? new UsageError(`${file}: ${error.message}`) : error
+    }
+  }
   const install = async (entry: ServerEntry) => {
+    await check()
     const isThere = (text: string) => kind.has(text, entry)
     if (!existsSync(record) && (await edited.isInstalled()) && !isThere((await textOf(file))!))
       throw new UsageError(
@@ -190,11 +221,10 @@ export const inAgent = (name: AgentName, env: EnvironmentVariables, home: string
       )
     return edited.install((text) => kind.add(text, entry), isThere)
   }
-  return {
-    file,
-    isHere: existsSync(folder),
-    isInstalled,
-    install,
-    uninstall: async () => (await isInstalled()) && edited.uninstall(),
+  const uninstall = async () => {
+    if (!existsSync(record)) return false
+    await check()
+    return edited.uninstall()
   }
+  return { file, isHere: existsSync(folder), isRemembered: existsSync(record), isInstalled, install, uninstall }
 }

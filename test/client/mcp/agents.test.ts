@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,12 +6,12 @@ import jsonc from 'jsonc-parser'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import {
-  addJsonEntry,
   addTomlEntry,
-  hasJsonEntry,
+  commonForm,
   hasTomlEntry,
   inAgent,
-  jsonEdits,
+  jsonKind,
+  opencodeForm,
   tomlEdits,
 } from '../../../src/client/mcp/agents.ts'
 
@@ -19,39 +19,73 @@ const test = suite('the server in the settings of agents')
 const entry = { command: '/usr/bin/node', args: ['a b/main.ts', 'mcp'], env: { TRACEBOOK_CONFIG_DIR: 'C:\\x "y"' } }
 
 /** Settings as people have them: formatted in every way, with comments, with servers of their own. */
-const json = fc
-  .record({
-    before: fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
-    servers: fc.option(fc.dictionary(fc.constantFrom('one', 'two'), fc.constant({ url: 'http://x' })), {
-      nil: undefined,
-    }),
-    indentation: fc.constantFrom('', '  ', '\t'),
-    eol: fc.constantFrom('\n', '\r\n'),
-    comment: fc.constantFrom('', '// "mcpServers": {\n', '/* mine */'),
-    end: fc.constantFrom('', '\n'),
-  })
-  .map(({ before, servers, indentation, eol, comment, end }) => {
-    const text = JSON.stringify({ ...before, ...(servers ? { mcpServers: servers } : {}) }, undefined, indentation)
-    return (comment + text.replace('{', `{ ${comment}`) + end).replaceAll('\n', eol)
+const jsonWith = (member: string) =>
+  fc
+    .record({
+      before: fc.dictionary(fc.stringMatching(/^[a-z]{5,8}$/), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+      servers: fc.option(fc.dictionary(fc.constantFrom('one', 'two'), fc.constant({ url: 'http://x' })), {
+        nil: undefined,
+      }),
+      indentation: fc.constantFrom('', '  ', '\t'),
+      eol: fc.constantFrom('\n', '\r\n'),
+      comment: fc.constantFrom('', `// "${member}": {\n`, '/* mine */'),
+      end: fc.constantFrom('', '\n'),
+    })
+    .map(({ before, servers, indentation, eol, comment, end }) => {
+      const text = JSON.stringify({ ...before, ...(servers ? { [member]: servers } : {}) }, undefined, indentation)
+      return (comment + text.replace('{', `{ ${comment}`) + end).replaceAll('\n', eol)
+    })
+
+/** The entry as each form has it. */
+const { command, args, env } = entry
+const forms = [
+  [commonForm, entry],
+  [opencodeForm, { type: 'local', command: [command, ...args], environment: env }],
+] as const
+
+for (const [form, written] of forms) {
+  const { edits, has, add } = jsonKind('Some Agent', form)
+  const { servers: member } = form
+  type Settings = { readonly [member]?: Readonly<Record<string, unknown>> }
+
+  test(`adding the server to ${member} of JSON does not change other settings, and removing it restores the file byte for byte`, () => {
+    fc.assert(
+      fc.property(jsonWith(member), (text) => {
+        const { text: added, pieces } = add(text, entry)
+        const value = jsonc.parse(added) as Settings
+        const { tracebook, ...others } = value[member]!
+        assert.equal(tracebook, written)
+        const old = jsonc.parse(text) as Settings
+        assert.equal({ ...value, [member]: others }, { ...old, [member]: old[member] ?? {} })
+        assert.ok(edits.isIn(added) && has(added, entry))
+        assert.not.ok(has(added, { ...entry, command: 'other' }))
+        assert.is(edits.remove(added, pieces), text)
+        const { [member]: _, ...rest } = old
+        assert.equal(jsonc.parse(edits.remove(added, [])), Object.keys(others).length > 0 ? old : rest)
+      }),
+      { numRuns: 200 },
+    )
   })
 
-test('adding the server to JSON does not change other settings, and removing it restores the file byte for byte', () => {
-  fc.assert(
-    fc.property(json, (text) => {
-      const { text: added, pieces } = addJsonEntry(text, entry, 'Cursor')
-      const value = jsonc.parse(added) as { mcpServers: Record<string, unknown> }
-      assert.equal(value.mcpServers['tracebook'], entry)
-      const { tracebook: _, ...others } = value.mcpServers
-      const old = jsonc.parse(text) as { mcpServers?: object }
-      assert.equal({ ...value, mcpServers: others }, { ...old, mcpServers: old.mcpServers ?? {} })
-      assert.ok(jsonEdits.isIn(added) && hasJsonEntry(added, entry))
-      assert.not.ok(hasJsonEntry(added, { ...entry, command: 'other' }))
-      assert.is(jsonEdits.remove(added, pieces), text)
-      const { mcpServers: __, ...rest } = old
-      assert.equal(jsonc.parse(jsonEdits.remove(added, [])), Object.keys(others).length > 0 ? old : rest)
-    }),
-    { numRuns: 200 },
-  )
+  test(`the server is not added to settings whose ${member} is something else`, () => {
+    for (const text of ['[]', `{"${member}": []}`, 'nonsense', '']) assert.throws(() => add(text, entry), /expected/)
+  })
+}
+
+test('opencode has its settings in the file that it writes to', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'mcp-'))
+  try {
+    const folder = join(home, '.config', 'opencode')
+    const fileNow = () => inAgent('opencode', {}, home, join(home, 'state')).file
+    await mkdir(folder, { recursive: true })
+    assert.is(fileNow(), join(folder, 'opencode.json'), 'it makes this one')
+    await writeFile(join(folder, 'opencode.jsonc'), '{}')
+    assert.is(fileNow(), join(folder, 'opencode.jsonc'))
+    await writeFile(join(folder, 'opencode.json'), '{}')
+    assert.is(fileNow(), join(folder, 'opencode.json'))
+  } finally {
+    await rm(home, { recursive: true })
+  }
 })
 
 const line = fc.constantFrom(
@@ -93,8 +127,6 @@ test('the server is not added to settings that define it already, or whose struc
     '[mcp_servers.tracebook.env]',
   ])
     assert.throws(() => addTomlEntry(text, entry), 'add the lines of --help by hand')
-  for (const text of ['[]', '{"mcpServers": []}', 'nonsense'])
-    assert.throws(() => addJsonEntry(text, entry, 'Cursor'), /expected/)
 })
 
 test('another server whose name has the same beginning is not changed', () => {

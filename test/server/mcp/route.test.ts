@@ -274,7 +274,8 @@ const partIn = (answer: ToolResult) => messagesIn(answer)[0]!.parts[0] as Part
 test('read_messages reads the messages around one, and gives the output of a tool the role tool', async () => {
   const answer = await callTool(node, token, 'read_messages', { session: 's 1', message: 'r2', limit: 3 })
   assert.equal(
-    messagesIn(answer).map(({ message, role, parts: [{ part, type, role: own, tool, failed }] }) => {
+    messagesIn(answer).map(({ message, role, parts }) => {
+      const { part, type, role: own, tool, failed } = parts[0]!
       return [message, role, part, type, own, tool, failed]
     }),
     [

@@ -29,6 +29,17 @@ const webRequest = ({ protocol, host, headers }: FastifyRequest): Request => {
   return new Request(`${protocol}://${host}/mcp`, { method: 'POST', headers: given as [string, string][] })
 }
 
+/**
+ * The body of an answer. To clients of the previous revision the library sends an event stream, with one event: those that do not name this type get the
+ * JSON in it.
+ */
+const bodyOf = async (answer: Response, accept = '') => {
+  const [type, text] = [answer.headers.get('content-type'), await answer.text()]
+  const isUnnamed = type?.startsWith('text/event-stream') && !accept.includes('text/event-stream')
+  const event = isUnnamed ? /^data: (.*)$/m.exec(text)?.[1] : undefined
+  return event === undefined ? { type, text } : { type: 'application/json', text: event }
+}
+
 /** People write the address with a slash at its end, too. */
 const paths = { ...mcp, 'POST /mcp/': mcp['POST /mcp'] }
 
@@ -55,10 +66,10 @@ export const mcpRoute = (app: FastifyInstance, services: Services): void => {
     const asked = webRequest(request)
     sessionsByRequest.set(asked, sessionsFor(request, reply))
     const answer = await fetch(asked, { parsedBody: meantMessage(request.body) })
+    const { type, text } = await bodyOf(answer, request.headers.accept)
     reply.code(answer.status).header('cache-control', 'no-store')
-    const type = answer.headers.get('content-type')
     if (type !== null) reply.type(type)
-    return reply.send(await answer.text())
+    return reply.send(text)
   }
   for (const key of ['POST /mcp', 'POST /mcp/'] as const) route(app, paths, key, answer, { config: { reads: true } })
 }

@@ -112,14 +112,18 @@ test('a request without a valid token, or with a cookie instead, answers 401', a
 /** Posts the body of a request as a client of the previous revision does that keeps no session. */
 const post = async (payload: string | object, more: Readonly<Record<string, string>> = {}, url = '/mcp') => {
   const older = { 'content-type': 'application/json', 'mcp-protocol-version': '2025-06-18' }
-  const { statusCode, body } = await app.inject({
+  const {
+    statusCode,
+    body,
+    headers: got,
+  } = await app.inject({
     method: 'POST',
     url,
     headers: { ...headers, accept: 'application/json, text/event-stream', ...older, ...more },
     payload,
   })
   const { result } = JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? body) as { result?: ToolResult }
-  return { statusCode, result }
+  return { statusCode, result, type: String(got['content-type']).split(';')[0] }
 }
 
 test('the address may end in a slash, and a client may accept anything', async () => {
@@ -130,8 +134,9 @@ test('the address may end in a slash, and a client may accept anything', async (
     ['/mcp', 'application/json'],
     ['/mcp/', 'text/event-stream'],
   ] as const) {
-    const { statusCode, result } = await post(call, { accept }, url)
+    const { statusCode, result, type } = await post(call, { accept }, url)
     assert.equal([statusCode, result?.isError, result?.content.length], [200, undefined, 2], `${url} ${accept}`)
+    assert.is(type, accept.includes('event-stream') ? 'text/event-stream' : 'application/json')
     const { status } = await rpc(node, token, 'tools/list', {}, { accept }, url)
     assert.is(status, 200)
   }

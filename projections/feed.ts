@@ -58,6 +58,7 @@ export const feed = projectionOf<TraceEvent>()<Changes>({
       added.set(id, { id, namespaceId, createdAt, visibility })
     },
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     MessageAdded: 'ignored',
     MessageUpdated: 'ignored',
     MessagesCounted: 'ignored',

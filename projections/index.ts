@@ -59,7 +59,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 28,
+  version: 29,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: changes of prices come before the messages that look for them, `sizes` reads the rows of traces
   // before they are deleted, the rows of messages and parts take the incarnation from the row of their trace, and `usage` reads the rows of
@@ -90,7 +90,7 @@ export const mainGroup: Group = {
  */
 export const timelineGroup: Group = {
   name: 'timeline',
-  version: 8,
+  version: 9,
   isLazy: true,
   mayBeUndone: whereNoRightIsRead,
   projections: [timeline],

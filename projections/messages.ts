@@ -383,6 +383,7 @@ export const messages = projectionOf<TraceEvent>()<Changes>({
       changes.retimed.delete(event.streamId)
     },
     TraceCreated: 'ignored',
+    TraceArriving: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',

@@ -26,6 +26,7 @@ export const obsoleteRows = projectionOf<TraceEvent>()<Changes>({
     TraceDeleted: (deleted, { streamId: id, revision }) => void deleted.set(id, revision),
     HistoryErased: (erased, { streamId: id, data }) => void erased.set(id, BigInt(data.since)),
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',

@@ -48,6 +48,7 @@ export const parts = projectionOf<TraceEvent>()<Changes>({
     },
     TraceDeleted: forget,
     HistoryErased: forget,
+    TraceArriving: 'ignored',
     MessageRestated: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',

@@ -301,6 +301,7 @@ export const shapes = projectionOf<TraceEvent>()<Changes>({
       counted.delete(id)
     },
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     TraceSummarised: 'ignored',

@@ -80,6 +80,7 @@ export const sizes = projectionOf<TraceEvent>()<Changes>({
       created.set(id, { namespaceId, bytes })
     },
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',

@@ -41,13 +41,21 @@ type Row = {
 
 type NewRow = Row & { created: Created }
 
-type Tombstone = { readonly id: string; readonly revision: bigint; readonly at: number; readonly deletions: string }
+type Tombstone = {
+  readonly id: string
+  readonly revision: bigint
+  readonly at: number
+  readonly deletions: string
+  readonly arriving?: string
+}
 
 type Changes = {
   readonly rows: Map<string, Row>
   /** The ids of rows that go. */
   readonly removed: Set<string>
   readonly tombstones: Map<string, Tombstone>
+  /** Traces of which messages were restated: a trace that is being moved here has no row yet. */
+  readonly restated: Map<string, Pick<Tombstone, 'id' | 'revision' | 'at'>>
 }
 
 const rowOf = ({ rows }: Changes, { streamId: id, revision, at }: DecodedEvent): Row => {
@@ -76,6 +84,13 @@ const tombstones = tombstonesTable.unnest<Tombstone>({
   revision: ({ revision }) => revision,
   at: ({ at }) => at,
   deletions: ({ deletions }) => deletions,
+  arriving: ({ arriving }) => arriving,
+})
+
+const restated = tombstonesTable.unnest<Pick<Tombstone, 'id' | 'revision' | 'at'>>({
+  id: ({ id }) => id,
+  revision: ({ revision }) => revision,
+  at: ({ at }) => at,
 })
 
 const writeRemoved = (ids: readonly string[], write: WriteStatement) =>
@@ -85,8 +100,17 @@ const writeTombstones = (deleted: readonly Tombstone[], write: WriteStatement) =
   write(
     'traces-bury',
     `${tombstones.insert} on conflict (id)
-     do update set revision = excluded.revision, at = excluded.at, deletions = excluded.deletions`,
+     do update set revision = excluded.revision, at = excluded.at, deletions = excluded.deletions, arriving = excluded.arriving`,
     tombstones.values(deleted),
+  )
+
+/** Moves the revisions of traces that are being moved here. */
+const writeRestated = (all: readonly Pick<Tombstone, 'id' | 'revision' | 'at'>[], write: WriteStatement) =>
+  write(
+    'traces-arriving',
+    `update trace_tombstones t set revision = u.revision, at = u.at from ${restated.as('u')}
+     where t.id = u.id and t.arriving is not null`,
+    restated.values(all),
   )
 
 const touched = {
@@ -166,6 +190,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
   // Many namespaces may have a trace with the same external id: looked up by namespace, or the oldest first. The indexes of
   // the retention and of sorted lists hold hashes and texts of ids, so that no plan takes them to look for a trace.
   indexes: `
+    create index traces_arriving on trace_tombstones (id) where arriving is not null;
     create index traces_key on traces (key, namespace_id);
     create index traces_unchanged on traces (uuid_hash(namespace_id), updated_day, uuid_hash(id));
     create index traces_public on traces (key, created_at, id) where visibility = 'public';
@@ -181,7 +206,7 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
     create index traces_updated on traces (${listedBy.updatedAt('namespace_id')}, updated_slot);
     create index traces_public_updated on traces (${listedBy.publicUpdatedAt('namespace_id')}, updated_slot)
       where visibility = 'public';`,
-  start: () => ({ rows: new Map(), removed: new Set(), tombstones: new Map() }),
+  start: () => ({ rows: new Map(), removed: new Set(), tombstones: new Map(), restated: new Map() }),
   on: {
     TraceCreated: (changes, event) => {
       const row = rowOf(changes, event)
@@ -212,11 +237,21 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       set.set('ai_title', literal(event.data.title) ?? null).set('ai_summary', JSON.stringify(event.data.summary))
       set.set('summary_message_count', event.data.messageCount)
     },
-    MessageRestated: (changes, event) => void rowOf(changes, event),
+    MessageRestated: (changes, event) => {
+      const { streamId: id, revision, at } = event
+      rowOf(changes, event)
+      changes.restated.set(id, { id, revision, at })
+    },
+    TraceArriving: ({ tombstones }, { streamId: id, revision, at, data }) => {
+      const { externalId, namespaceId, createdBy, movedFrom } = data
+      const arriving = JSON.stringify({ externalId, namespaceId, createdBy, movedFrom })
+      tombstones.set(id, { id, revision, at, deletions: JSON.stringify(earlierDeletions(data)), arriving })
+    },
     // A trace that was deleted before keeps what is known of that; the event of the deletion is erased.
     HistoryErased: (changes, event) => {
-      const { rows, removed, tombstones } = changes
-      const { streamId: id, revision, data } = event
+      const { rows, removed, tombstones, restated } = changes
+      const { streamId: id, revision, at, data } = event
+      restated.delete(id)
       const { createdAt, updatedAt, since, bytes, ...created } = data
       rows.delete(id)
       removed.add(id)
@@ -226,18 +261,21 @@ export const traces = projectionOf<TraceEvent>()<Changes>({
       row.bytes = bytes
       const earlier = earlierDeletions(data)
       const last = earlier.newest.at(-1)
-      if (last) tombstones.set(id, { id, revision, at: last.deletedAt, deletions: JSON.stringify(earlier) })
+      if (last || data.movedFrom)
+        tombstones.set(id, { id, revision, at: last?.deletedAt ?? at, deletions: JSON.stringify(earlier) })
     },
-    TraceDeleted: ({ rows, removed, tombstones }, { streamId: id, revision, at, data, actor }) => {
+    TraceDeleted: ({ rows, removed, tombstones, restated }, { streamId: id, revision, at, data, actor }) => {
+      restated.delete(id)
       rows.delete(id)
       removed.add(id)
       tombstones.set(id, { id, revision, at, deletions: JSON.stringify(withDeletion(data, at, actor?.userId)) })
     },
   },
   onSkipped: (changes, event) => void rowOf(changes, event),
-  write: ({ rows, removed, tombstones }, write) => {
+  write: ({ rows, removed, tombstones, restated }, write) => {
     if (removed.size > 0) writeRemoved([...removed], write)
     if (tombstones.size > 0) writeTombstones([...tombstones.values()], write)
+    if (restated.size > 0) writeRestated([...restated.values()], write)
     const all = [...rows.values()]
     const created = all.filter((row): row is NewRow => row.created !== undefined)
     const updated = all.filter((row) => row.created === undefined)

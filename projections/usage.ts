@@ -325,6 +325,7 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
       changes.deleted.add(id)
     },
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     TraceCreated: 'ignored',
     TraceUpdated: 'ignored',
     MessagesCounted: 'ignored',

@@ -185,6 +185,7 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
       TraceDeleted: traceDeleted,
       MessagesCounted: 'ignored',
       MessageRestated: 'ignored',
+      TraceArriving: 'ignored',
     },
     write: writeRemoved,
     derive: (changes, sender) => {

@@ -12,14 +12,16 @@ type Deletion = {
   readonly createdAt: number
   readonly messageCount: number | undefined
   readonly movedTo?: Place | undefined
+  readonly withdrawn?: true | undefined
 }
 
 /** The data of a deletion: of the trace only its name, its time of creation, its number of messages, and where it was moved to. */
-export const deletionData = ({ externalId, createdAt, messageCount, movedTo }: Deletion) => ({
+export const deletionData = ({ externalId, createdAt, messageCount, movedTo, withdrawn }: Deletion) => ({
   externalId,
   createdAt,
   ...(messageCount === undefined ? {} : { messageCount }),
   ...(movedTo === undefined ? {} : { movedTo }),
+  ...(withdrawn === undefined ? {} : { withdrawn }),
 })
 
 /** An entry that an erasing event records in the place of entries whose events it erases. */

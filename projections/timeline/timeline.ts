@@ -151,6 +151,7 @@ export const timeline = projectionOf<NamespaceEvent | TraceEvent>()<Changes>({
   start: () => ({ entries: [], last: new Map(), traces: new Map(), erasing: new Map(), restated: [] }),
   on: {
     TraceCreated: traceCreated,
+    TraceArriving: 'ignored', // there is no trace yet
     TraceUpdated: ofTrace,
     TraceSummarised: ofTrace,
     MessageAdded: messageAdded,

@@ -42,7 +42,8 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
   changed:
     'The trace is at another revision than `ifRevision`: `details.revision` has it. Read what has changed with `changedSince`, and send the ' +
     'request again with the new revision.',
-  exists: 'The namespace has another trace with this `externalId`, so nothing was moved. Delete one of the two first.',
+  exists:
+    'The namespace has another trace with this `externalId`, or one is being moved there. Delete one of the two first, or send the request again later.',
   last_admin: 'The namespace would be left without an admin. Make another member an admin first.',
   last_identity: 'The user would be left without a way to sign in. Add another device or account first.',
   device_known:

@@ -98,6 +98,7 @@ const effects: Effects = {
     takesRight: true,
   },
   MessageRestated: { ...ownTopicOnly, topics: () => [] }, // no answer shows it yet
+  TraceArriving: { ...ownTopicOnly, topics: () => [] },
   MessageAdded: ownTopicOnly,
   MessageUpdated: ownTopicOnly,
   MessagesCounted: ownTopicOnly,

@@ -178,6 +178,8 @@ export const tombstonesTable = tableOf('trace_tombstones', {
   revision: 'int8 not null',
   at: 'int8 not null',
   deletions: 'json not null',
+  /** What is being moved here, while it is. */
+  arriving: 'json',
 })
 
 export const feedTable = tableOf(

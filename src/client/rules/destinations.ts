@@ -110,7 +110,8 @@ export const newDestinations = (options: Options): Destinations => {
     if (visibility.value !== 'public' || yes || dryRun || approved.has(source)) return destination
     // An existing trace keeps its visibility if only a rule says another one.
     const sent = sessionId === undefined ? at.states.read(source) : at.states.find({ agentId, sessionId })
-    if (unpublished.has(source) || (!decision.isAsked && sent?.status === 'stored')) return at
+    if (unpublished.has(source) || (!decision.isAsked && (sent?.status === 'stored' || sent?.status === 'moved')))
+      return at
     return { agreement: { to: 'public', because: visibility.because, destination } }
   }
   return {

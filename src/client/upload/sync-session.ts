@@ -1,4 +1,5 @@
 import type { SessionWithin, StoredSession } from '../agents/agent.ts'
+import { UsageError } from '../../cli/exit.ts'
 import { inOneFile, stampOf } from '../agents/support/files.ts'
 import { RequestFailed } from '../api/errors.ts'
 import type { SessionKey, SessionState } from '../state/session-states.ts'
@@ -54,7 +55,17 @@ const destinationOf = async (run: Run, origin: Origin): Promise<Destination | No
     const { states } = answer
     const { movedTo } = (sessionId === undefined ? states.read(source) : states.find({ agentId, sessionId })) ?? {}
     if (movedTo === undefined) break
-    answer = { ...answer, ...(await run.placeIn(movedTo)) }
+    try {
+      answer = { ...answer, ...(await run.placeIn(movedTo)) }
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      // `--force` sends it anew to where the rules say.
+      return run.force
+        ? answer
+        : {
+            notSent: `its trace was moved to ${movedTo}, and you are not in that namespace any more (--force sends it anew)`,
+          }
+    }
   }
   return answer
 }

@@ -7,9 +7,12 @@ import { texts } from '../../eventstore/postgres/arrays.ts'
 import type { TimelineReads } from './timeline-reads.ts'
 
 type OfMessages = 'MessageAdded' | 'MessageUpdated' | 'MessagesCounted' | 'MessageRestated'
+/** Before there is a trace. */
+type OfNoTrace = 'TraceArriving'
 
 /** The type of an entry: that of an event, or the one for all messages of a request. Each is an `EntryType` of the contract. */
-export type EventType = Exclude<TraceEvent['type'], OfMessages> | NamespaceEvent['type'] | 'MessagesUpserted'
+export type EventType =
+  Exclude<TraceEvent['type'], OfMessages | OfNoTrace> | NamespaceEvent['type'] | 'MessagesUpserted'
 
 /** The entries of a timeline: of one incarnation of a trace, or of a namespace. */
 export type Scope =

@@ -6,6 +6,7 @@ import type { PresentTrace } from '../trace/state.ts'
 import { earlierFields } from '../trace/earlier-deletions.ts'
 import type { PastEntry, Place, TraceEvent } from '../trace/events.ts'
 import { type UserRole, assertMayWrite } from '../trace/policy.ts'
+import { namespaceById } from '../namespace/queries.ts'
 import { firstRevision } from './locate.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { newPresentTraces } from './present-traces.ts'
@@ -36,7 +37,7 @@ type PastRow = Pick<Entries, 'type' | 'revision' | 'at' | 'actor' | 'request_id'
 // The entries that the timeline of the namespace shows, without deletions, which are in the state of the trace.
 const pastStatement = `
   select type, revision, at, actor, request_id, added, updated,
-    case when type in ('TraceCreated', 'TraceSummarised', 'HistoryErased') then data end as data
+    case when type in ('TraceSummarised', 'HistoryErased') then data end as data
   from entries where stream_id = $1 and type <> 'TraceDeleted' and through >= $2 order by position, place`
 
 type RecordedData = { readonly messageCount?: number; readonly erased?: number; readonly movedFrom?: Place }
@@ -80,7 +81,9 @@ export const newErasePast = (services: ErasePastServices): ErasePast => {
   const attempt = async (id: string, writer: UserRole, context: Context): Promise<TransactResult<ErasedPast>> => {
     const stream = `trace-${id}`
     const { trace, detail, at, last } = await present(id)
-    assertMayWrite(trace, writer)
+    // As it is now: the erasure may have waited for its turn.
+    const { role } = await namespaceById(reads, trace.namespaceId, writer.userId)
+    assertMayWrite(trace, { userId: writer.userId, role })
     const first = firstRevision(detail)
     if (detail.revision === first) {
       context.noteLastEvent?.({ ...last, revision: first })

@@ -34,7 +34,8 @@ export const moveForCaller = async (
   const located = await locateToWrite(service, caller, name)
   if (located.namespaceId === namespaceId) return located.id
   const context = contextOf(request)
-  const transact = () => service.moveTrace(located.id, { namespaceId, slug: present }, located.writer, context)
+  const trace = { id: located.id, externalId: name.externalId }
+  const transact = () => service.moveTrace(trace, { namespaceId, slug: present }, caller.userId, context)
   // Through `write`, so that it is refused, made visible and answered like a command, although it is not decided like one.
   const moved = service.write({ transact: transact as never }, located.id, { decide: () => [] }, context)
   return withTimeout(WAIT_MS, LATE, moved as unknown as Promise<string>, 'unknown')

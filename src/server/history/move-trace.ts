@@ -1,18 +1,20 @@
 import type { Row } from '../../eventstore/engine/reads.ts'
-import type { Context } from '../../eventstore/engine/decide.ts'
-import { toNewEvents } from '../../eventstore/engine/decide.ts'
+import { type Context, toNewEvents } from '../../eventstore/engine/decide.ts'
 import type { TransactResult } from '../../eventstore/engine/queued-command.ts'
-import { Rejected } from '../../eventstore/engine/rejected.ts'
-import { expectedOf } from '../../eventstore/log/log.ts'
-import { traceId } from '../../base/ids.ts'
+import { Rejected, hiddenNotFound } from '../../eventstore/engine/rejected.ts'
+import { type Revision, WrongRevision, expectedOf } from '../../eventstore/log/log.ts'
+import { keyHash, traceId } from '../../base/ids.ts'
+import { namespaceById } from '../namespace/queries.ts'
 import type { Quotas } from '../namespace/quotas.ts'
 import { assertFits } from '../namespace/room.ts'
-import { arrive, deletion, exists, traces as traceKind } from '../trace/decide.ts'
+import { arrive, deletion, exists, traces as traceKind, withdraw } from '../trace/decide.ts'
 import { carrySummary } from '../trace/decide-summary.ts'
-import type { Place, TraceEvent } from '../trace/events.ts'
+import { type Earlier, NO_EARLIER } from '../trace/earlier-deletions.ts'
+import type { Origin, Place, TraceEvent } from '../trace/events.ts'
 import { type UserRole, assertMayWrite, mayWrite } from '../trace/policy.ts'
 import type { TraceServices } from '../trace/services.ts'
-import type { PresentTrace } from '../trace/state.ts'
+import { traceSource } from '../trace/source.ts'
+import type { Trace, TraceState } from '../trace/state.ts'
 import { restatedEvent } from './erase-past.ts'
 import { type TraceAtEnd, newPresentTraces } from './present-traces.ts'
 import { restatedMessages } from './restated-messages.ts'
@@ -20,8 +22,18 @@ import { newRestatement } from './restatement.ts'
 import type { HistoryServices } from './services.ts'
 import type { WholeTraces } from './whole-traces.ts'
 
-/** Moves a trace with its sub-agents. The answer is the id that the trace has there. */
-export type MoveTrace = (id: string, to: Place, writer: UserRole, context: Context) => Promise<TransactResult<string>>
+/** A trace that is to be moved, by its id and its name. */
+type Named = { readonly id: string; readonly externalId: string }
+
+/** Moves a trace with its sub-agents for a user. The answer is the id that the trace has there. */
+export type MoveTrace = (trace: Named, to: Place, userId: string, context: Context) => Promise<TransactResult<string>>
+
+/** Moves of traces, and what a move that has died before its end may have left. */
+export type Moves = {
+  readonly moveTrace: MoveTrace
+  /** Takes back the copy of a trace that was deleted instead of being moved to the end, if there is one. @throws Unavailable */
+  readonly removeCopies: TraceServices['removeCopies']
+}
 
 type MoveServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'> &
   Pick<TraceServices, 'traces'> & {
@@ -33,22 +45,30 @@ type MoveServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'
     readonly wholeTraces: WholeTraces
   }
 
-/**
- * What the namespace has of a trace: nothing; a part of it, because a move has died or the trace has changed since; or all that it has now.
- */
-type Arrived = 'nothing' | 'part' | 'all'
+/** A trace at the end of its stream, where it comes from as the events in the other namespace say it, and the id that it has there. */
+type Moving = { readonly from: TraceAtEnd; readonly origin: Origin; readonly there: string }
 
+/** What the namespace has of a trace: nothing, a copy of an earlier state of it at this revision, or a copy of its present one. */
+type Found =
+  | { readonly is: 'nothing' | 'all' }
+  | { readonly is: 'earlier'; readonly revision: Revision; readonly earlier: Earlier }
+
+// A namespace may have a trace of the same name for any reason.
+const copiesStatement = 'select id from traces where key = $1 and id <> $2 limit 100'
+
+const DAY_MS = 86_400_000
 const BUSY = 'The trace is being moved: try again later'
+const INTERRUPTED = 'The trace was written to during each attempt to move it'
 
-// The event by which the present trace began, or began anew.
+// The event by which the present trace was moved here, and whether anybody but the service has changed the trace since.
 const arrivalStatement = `
-  select type, data from entries where stream_id = $1 and type in ('TraceCreated', 'HistoryErased')
-  order by position desc, place desc limit 1`
+  select a.data, exists (
+    select from entries e where e.stream_id = $1 and e.revision > a.revision and e.type <> 'TraceSummarised'
+  ) as changed
+  from entries a where a.stream_id = $1 and a.type in ('TraceCreated', 'HistoryErased')
+  order by a.position desc, a.place desc limit 1`
 
-type ArrivalRow = Row & { readonly type: string; readonly data: string }
-
-/** The types of the last event of a trace that nobody has written to since it was moved. */
-const OF_A_MOVE: ReadonlySet<string> = new Set<TraceEvent['type']>(['TraceCreated', 'MessageRestated', 'HistoryErased'])
+type ArrivalRow = Row & { readonly data: string; readonly changed: boolean }
 
 // Sub-agents of sub-agents are moved before their parents, so that a repeated request finds those that a broken off one has left. Parents may form a circle.
 const familyStatement = `
@@ -64,117 +84,228 @@ const familyStatement = `
 
 type MemberOfFamily = Row & { readonly id: string; readonly createdBy: string }
 
+const isGone = (error: unknown): boolean => error instanceof Rejected && error.code === 'not_found'
+
 /**
- * Moves traces to other namespaces: what a trace is now is restated there, in a stream of its own, and then the trace here is deleted. After a crash
- * in between both are there, and a repetition goes on: the trace there names the last event that it knows of the one here.
+ * Moves traces to other namespaces: what a trace is now is restated there, in a stream of its own, and then the trace here is deleted at that revision. Until it is
+ * complete there is no trace there, and nobody can create one. A move that fails takes back what it has restated, unless that is complete and the trace here
+ * has stayed: then both are there, as after a crash, and a repetition goes on.
  */
-export const newMoveTrace = (services: MoveServices): MoveTrace => {
+export const newMoves = (services: MoveServices): Moves => {
   const { reads, timeline, log, codec, traces, quotas, now, wholeTraces, caughtUp } = services
   const present = newPresentTraces(services)
+  const source = traceSource(reads, caughtUp)
 
-  const lastType = async (stream: string): Promise<string | undefined> => {
-    for await (const { type } of log.read(stream, { backwards: true, limit: 1 })) return type
-    return undefined
+  /** A trace as its stream says now. Unlike a command it does not wait for the queue of the trace, in which a move may be. */
+  const traceNow = async (id: string): Promise<Trace> => {
+    const last = await log.last(`trace-${id}`)
+    if (!last) return { is: 'absent', earlier: NO_EARLIER }
+    return (await source.load(id, [], last.position)).state.trace
   }
 
-  /** @throws Rejected exists for a trace that this one did not become, or that has changed since as this one has */
-  const arrived = async (id: string, { trace, last }: TraceAtEnd): Promise<Arrived> => {
-    const there = await present(id).catch((error: unknown) => {
-      if (error instanceof Rejected && error.code === 'not_found') return undefined
+  /** The role of a user as it is now. */
+  const roleIn = async (namespaceId: string, userId: string): Promise<UserRole> => ({
+    userId,
+    role: (await namespaceById(reads, namespaceId, userId)).role,
+  })
+
+  /** @throws Rejected if the user may not move the trace there (any more) */
+  const assertMayMove = async ({ trace }: TraceAtEnd, to: Place, userId: string) => {
+    assertMayWrite(trace, await roleIn(trace.namespaceId, userId))
+    const { role, retentionDays } = await namespaceById(reads, to.namespaceId, userId)
+    if (role === undefined) throw hiddenNotFound()
+    if (retentionDays !== undefined && trace.updatedAt < now() - retentionDays * DAY_MS)
+      throw new Rejected(
+        'invalid_request',
+        `The namespace @${to.slug} deletes traces that have not changed for ${retentionDays} days, so it would delete the trace ${trace.externalId} at once`,
+      )
+  }
+
+  const movingOf = (from: TraceAtEnd, to: Place): Moving => {
+    const { externalId, namespaceId, earlier } = from.trace
+    const origin: Origin = { namespaceId, slug: from.detail.slug ?? '', deletions: earlier.count }
+    return { from, origin, there: traceId(to.namespaceId, externalId) }
+  }
+
+  /** The copy of a trace that a move has completed there; undefined for a trace that is none, and for no trace. */
+  const copyOf = async ({ origin, there }: { readonly origin: Omit<Origin, 'slug'>; readonly there: string }) => {
+    const trace = await present(there).catch((error: unknown) => {
+      if (isGone(error)) return undefined
       throw error
     })
-    if (!there) return 'nothing'
-    const [arrival] = await timeline.rows<ArrivalRow>('moved-arrival', arrivalStatement, [id])
-    const { movedFrom } = JSON.parse(arrival?.data ?? '{}') as { movedFrom?: Place & { last?: string } }
-    if (movedFrom?.namespaceId !== trace.namespaceId) throw exists(trace.externalId)
-    if (movedFrom.last === last.id) return 'all'
-    if (OF_A_MOVE.has((await lastType(`trace-${id}`)) ?? '')) return 'part'
-    throw exists(trace.externalId)
+    if (!trace) return { is: 'nothing' } as const
+    const [arrival] = await timeline.rows<ArrivalRow>('moved-arrival', arrivalStatement, [there])
+    const { movedFrom } = JSON.parse(arrival?.data ?? '{}') as { movedFrom?: Origin & { last: string } }
+    const isOfIt = movedFrom?.namespaceId === origin.namespaceId && movedFrom.deletions === origin.deletions
+    if (!arrival || !isOfIt) return { is: 'another' } as const
+    return { is: 'copy', trace, last: movedFrom.last, isChanged: arrival.changed } as const
   }
 
-  /** Restates a trace at the end of the stream that it has there. */
-  const restate = async (id: string, from: TraceAtEnd, here: Place, to: Place, context: Context): Promise<void> => {
-    const stream = `trace-${id}`
-    const there = await present(id)
-    const { revision } = there.last
+  /** @throws Rejected exists for a trace that is no copy of this one, or one that has changed since as this one has */
+  const foundThere = async (moving: Moving): Promise<Found> => {
+    const found = await copyOf(moving)
+    if (found.is === 'nothing') return found
+    if (found.is === 'copy' && found.last === moving.from.last.id) return { is: 'all' }
+    if (found.is === 'another' || found.isChanged) throw exists(moving.from.trace.externalId)
+    return { is: 'earlier', revision: found.trace.last.revision, earlier: found.trace.trace.earlier }
+  }
+
+  /** Restates a trace at this revision of the stream that it has there. @throws WrongRevision if others have written there */
+  const restate = async (
+    { from, origin, there }: Moving,
+    { revision, earlier }: { readonly revision: Revision; readonly earlier: Earlier },
+    to: Place,
+    context: Context,
+  ) => {
     const since = revision + 1n
-    const restatement = newRestatement({ log, codec, stream, revision, at: Math.max(now(), there.at), context })
+    const at = Math.max(now(), from.at)
+    const restatement = newRestatement({ log, codec, stream: `trace-${there}`, revision, at, context })
     const { trace, detail, last } = from
     const messages = { id: detail.id, namespaceId: to.namespaceId, incarnation: detail.incarnation, since }
     for await (const event of restatedMessages(reads, messages)) await restatement.add(event)
-    const state: PresentTrace = { ...trace, namespaceId: to.namespaceId, earlier: there.trace.earlier }
-    const movedFrom = { ...here, last: last.id }
+    const more = { since: Number(since), erased: 0, past: [], movedFrom: { ...origin, last: last.id } }
     await restatement.finish((restated) =>
-      restatedEvent(state, {
-        ...restated,
-        runs: [...restated.runs],
-        since: Number(since),
-        erased: 0,
-        past: [],
-        movedFrom,
-      }),
+      restatedEvent(
+        { ...trace, namespaceId: to.namespaceId, earlier },
+        { ...restated, runs: [...restated.runs], ...more },
+      ),
     )
   }
 
-  /** @throws WrongRevision if the trace here has changed meanwhile */
+  /** Makes the place for a trace there, until which nothing has been restated; its revision, and how often a trace was deleted there. */
+  const begin = async ({ from, origin, there }: Moving, to: Place, context: Context) => {
+    const { externalId, createdBy } = from.trace
+    const decide = arrive({ externalId, namespaceId: to.namespaceId, createdBy, movedFrom: origin })
+    const answer = ({ trace }: TraceState) => (trace.is === 'absent' ? trace.earlier : NO_EARLIER)
+    const { answer: earlier } = await traces.transact(there, { decide, answer }, context)
+    return { earlier, revision: (await log.last(`trace-${there}`))!.revision }
+  }
+
+  const append = async (id: string, revision: Revision, event: TraceEvent, at: number, context: Context) => {
+    const events = toNewEvents(traceKind, [{ event, context, at, ...codec.encode(event) }])
+    const appended = await log.append(`trace-${id}`, expectedOf(revision), events)
+    return { ...appended, id: events[0]!.id }
+  }
+
+  /** Deletes the trace here. @throws WrongRevision if it has changed meanwhile */
   const remove = async ({ trace, detail, at, last }: TraceAtEnd, to: Place, context: Context) => {
-    const event = deletion(trace, to)
-    const events = toNewEvents(traceKind, [{ event, context, at: Math.max(now(), at), ...codec.encode(event) }])
-    const appended = await log.append(`trace-${detail.id}`, expectedOf(last.revision), events)
-    context.noteLastEvent?.({ ...appended, id: events[0]!.id })
+    const appended = await append(
+      detail.id,
+      last.revision,
+      deletion(trace, { movedTo: to }),
+      Math.max(now(), at),
+      context,
+    )
+    context.noteLastEvent?.(appended)
     return appended.position
   }
 
-  const moveOne = async (id: string, to: Place, writer: UserRole, context: Context) => {
-    const from = await present(id)
-    const { trace, detail } = from
-    assertMayWrite(trace, writer)
-    const here: Place = { namespaceId: trace.namespaceId, slug: detail.slug ?? '' }
-    const there = traceId(to.namespaceId, trace.externalId)
-    const found = await arrived(there, from)
-    if (found === 'nothing')
-      await quotas.traces.enforce(to.namespaceId, 1, (room) => {
-        const { externalId, createdBy, fields } = trace
-        const decide = arrive({ externalId, createdBy, namespaceId: to.namespaceId }, fields, here, room)
-        return traces.transact(there, { decide, answer: () => {} }, context)
-      })
-    const bytes = Number(detail.bytes)
-    if (found !== 'all')
-      await quotas.bytes.enforce(to.namespaceId, bytes, (room) => {
-        assertFits(room, bytes)
-        return traces.exclusively(there, BUSY, () => restate(there, from, here, to, context))
-      })
-    if (trace.summary) await traces.transact(there, { decide: carrySummary(trace), answer: () => {} }, context)
-    return remove(from, to, context)
+  /** Whether the last life of a trace that is gone was moved there, by whomever. */
+  const wasMoved = (trace: Trace, to: Place): boolean =>
+    trace.is === 'absent' && trace.earlier.newest.at(-1)?.movedTo?.namespaceId === to.namespaceId
+
+  /** Takes back what a failed move has left there, but for a complete copy of a trace that has stayed. */
+  const takeBack = async ({ from, origin, there }: Moving, to: Place, context: Context): Promise<void> => {
+    await traces.transact(there, { decide: withdraw(origin), answer: () => {} }, context)
+    const here = await traceNow(from.detail.id)
+    const { count } = here.earlier
+    const hasStayed = here.is === 'present' && count === origin.deletions
+    if (hasStayed || (count === origin.deletions + 1 && wasMoved(here, to))) return
+    const copy = await copyOf({ origin, there })
+    if (copy.is !== 'copy' || copy.isChanged) return
+    const { trace, at, last } = copy.trace
+    await append(there, last.revision, deletion(trace, { withdrawn: true }), Math.max(now(), at), context)
   }
 
-  /** The trace and its sub-agents that the writer may move, the trace itself at the end. */
-  const familyOf = async (id: string, namespaceId: string, writer: UserRole): Promise<readonly string[]> => {
-    const family = await reads.rows<MemberOfFamily>('moved-family', familyStatement, [id, namespaceId])
-    return [...family.filter((one) => one.id !== id && mayWrite(one, writer)).map((one) => one.id), id]
-  }
-
-  const moveAll = async (id: string, to: Place, writer: UserRole, context: Context) => {
-    const { trace } = await present(id)
-    const family = await familyOf(id, trace.namespaceId, writer)
-    // Before anything is written: so that nothing is moved where one of them cannot be.
-    for (const one of family) {
-      const from = await present(one)
-      await arrived(traceId(to.namespaceId, from.trace.externalId), from)
+  const moveOne = async (id: string, to: Place, userId: string, context: Context) => {
+    const moving = movingOf(await present(id), to)
+    const { from, there } = moving
+    await assertMayMove(from, to, userId)
+    const found = await foundThere(moving)
+    try {
+      if (found.is !== 'all') {
+        const place = found.is === 'earlier' ? found : await begin(moving, to, context)
+        await traces.exclusively(there, BUSY, () => restate(moving, place, to, context))
+      }
+      if (from.trace.summary) await traces.transact(there, { decide: carrySummary(from.trace), answer: () => {} }, {})
+      await assertMayMove(from, to, userId)
+      return await remove(from, to, context)
+    } catch (error) {
+      // An attempt that is repeated goes on with what is there.
+      const isRepeated = error instanceof WrongRevision && (await traceNow(id)).is === 'present'
+      if (!isRepeated) await takeBack(moving, to, context).catch(() => {}) // otherwise a worker does it
+      throw error
     }
-    let position = 0n
-    for (const one of family)
-      position = await traces.exclusively(one, BUSY, () =>
-        wholeTraces.untilDone('The trace was written to during each attempt to move it', () =>
-          moveOne(one, to, writer, context),
-        ),
-      )
-    await caughtUp(position)
-    return { answer: traceId(to.namespaceId, trace.externalId), position }
   }
 
-  return (id, to, writer, context) =>
-    wholeTraces.once(`move ${id} ${to.namespaceId} ${writer.userId}`, context, (shared) =>
-      moveAll(id, to, writer, shared),
+  /** Moves a trace in the queue of its commands; the position is that of its deletion, 0n if it was there already. */
+  const moveInTurn = (id: string, to: Place, userId: string, context: Context): Promise<bigint> =>
+    traces.exclusively(id, BUSY, () =>
+      wholeTraces.untilDone(INTERRUPTED, async () => {
+        try {
+          return await moveOne(id, to, userId, context)
+        } catch (error) {
+          if (isGone(error) && wasMoved(await traceNow(id), to)) return 0n
+          throw error
+        }
+      }),
     )
+
+  /** The trace and its sub-agents that the user may move, the trace itself at the end, once nothing keeps any of them from moving. */
+  const familyOf = async (id: string, to: Place, userId: string): Promise<readonly TraceAtEnd[]> => {
+    const root = await present(id)
+    const { namespaceId } = root.trace
+    const writer = await roleIn(namespaceId, userId)
+    const ids = await reads.rows<MemberOfFamily>('moved-family', familyStatement, [id, namespaceId])
+    const family: TraceAtEnd[] = []
+    for (const one of ids) if (one.id !== id && mayWrite(one, writer)) family.push(await present(one.id))
+    family.push(root)
+    for (const from of family) {
+      await assertMayMove(from, to, userId)
+      await foundThere(movingOf(from, to))
+    }
+    return family
+  }
+
+  const moveAll = async (id: string, to: Place, userId: string, context: Context): Promise<bigint> => {
+    const family = await wholeTraces.untilDone(INTERRUPTED, () => familyOf(id, to, userId))
+    const bytes = family.reduce((sum, { detail }) => sum + Number(detail.bytes), 0)
+    return quotas.traces.enforce(to.namespaceId, family.length, (roomOfTraces) => {
+      assertFits(roomOfTraces, family.length)
+      return quotas.bytes.enforce(to.namespaceId, bytes, async (roomOfBytes) => {
+        assertFits(roomOfBytes, bytes)
+        let position = 0n
+        for (const { detail } of family) position = await moveInTurn(detail.id, to, userId, context)
+        return position
+      })
+    })
+  }
+
+  const move = async ({ id, externalId }: Named, to: Place, userId: string, context: Context) => {
+    const isThere = wasMoved(await traceNow(id), to) // while it waited for its turn
+    const position = isThere ? 0n : await moveAll(id, to, userId, context)
+    await caughtUp(position)
+    return { answer: traceId(to.namespaceId, externalId), position }
+  }
+
+  const removeCopies: Moves['removeCopies'] = async ({ id, externalId, namespaceId }, context) => {
+    const others = await reads.rows<{ id: string } & Row>('moved-copies', copiesStatement, [keyHash(externalId), id])
+    if (others.length === 0) return
+    const { is, earlier } = await traceNow(id)
+    if (is === 'present') return
+    for (const { id: there } of others) {
+      const copy = await copyOf({ origin: { namespaceId, deletions: earlier.count - 1 }, there })
+      if (copy.is !== 'copy' || copy.isChanged) continue
+      const { trace, at, last } = copy.trace
+      const { position } = await append(there, last.revision, deletion(trace), Math.max(now(), at), context)
+      await caughtUp(position)
+    }
+  }
+
+  const moveTrace: MoveTrace = (trace, to, userId, context) =>
+    wholeTraces.once(`move ${trace.id} ${to.namespaceId} ${userId}`, context, (shared) =>
+      move(trace, to, userId, shared),
+    )
+
+  return { moveTrace, removeCopies }
 }

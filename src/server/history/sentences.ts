@@ -104,9 +104,15 @@ const roleChanged = ({ data, actor, nameOf }: SentenceInput): string => {
     : `${nameOf(actor)} made ${nameOf(userId)} ${as}`
 }
 
-type Deleted = { readonly externalId: string; readonly messageCount?: number; readonly movedTo?: Place }
+type Deleted = {
+  readonly externalId: string
+  readonly messageCount?: number
+  readonly movedTo?: Place
+  readonly withdrawn?: true
+}
 
-const deleted = (who: string, { externalId, messageCount, movedTo }: Deleted) => {
+const deleted = (who: string, { externalId, messageCount, movedTo, withdrawn }: Deleted) => {
+  if (withdrawn) return `The move of the trace ${quoted(externalId)} to here was taken back`
   const held = messageCount === undefined ? '' : `, which had ${counted(messageCount, 'message')}`
   if (movedTo) return `${who} moved the trace ${quoted(externalId)}${held}${held && ','} to @${movedTo.slug}`
   return `${who} deleted the trace ${quoted(externalId)}${held}`
@@ -128,8 +134,7 @@ export const sentenceOf = (input: SentenceInput): string => {
   const who = actor === undefined ? SERVICE_NAME : nameOf(actor)
   switch (type) {
     case 'TraceCreated': {
-      const { title, movedFrom } = (data ?? {}) as Partial<Data<'TraceCreated'>>
-      if (movedFrom) return `${who} began to move the trace here from @${movedFrom.slug}`
+      const { title } = (data ?? {}) as Partial<Data<'TraceCreated'>>
       return `${who} created the trace${title === undefined ? '' : ` ${quoted(title)}`}`
     }
     case 'TraceUpdated':

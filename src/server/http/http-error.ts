@@ -55,8 +55,8 @@ export class Moved extends HttpError {
   /** The address in the other namespace: the first segment of a page's path, the parameter `namespace` of the API. */
   addressFor(url: string): string {
     if (url.startsWith('/@')) return url.replace(/^\/@[^/?]*/, `/@${this.to}`)
-    const [path = '', query] = url.split('?')
-    const parameters = new URLSearchParams(query)
+    const [path = ''] = url.split('?', 1)
+    const parameters = new URLSearchParams(url.slice(path.length))
     parameters.set('namespace', this.to)
     return `${path}?${parameters.toString()}`
   }

@@ -107,6 +107,8 @@ type RetentionOptions = ExpireOptions & {
   readonly reads: Reads<ReadTables>
   /** Resolves when the read models have applied a position, by default the last one that this node has seen. @throws Unavailable */
   readonly caughtUp: (position?: bigint) => Promise<void>
+  /** Takes back what moves have left that have died. @throws Unavailable */
+  readonly withdrawStale: () => Promise<void>
   /** How many deleted traces have not been erased yet. */
   readonly pendingErasures: () => Promise<number>
   /** Why this node's clock cannot be trusted; undefined if it can. */
@@ -132,7 +134,7 @@ const ERASURE_POLL_MS = 50
  * that continues does no harm: a decision deletes only a trace that is due at that moment.
  */
 export const startRetention = (options: RetentionOptions) => {
-  const { url, reads, caughtUp, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
+  const { url, reads, caughtUp, withdrawStale, pendingErasures, clockProblem, wakeup, now, outage, logger } = options
   const { pollMs = POLL_MS } = options
   let lastClockProblem: string | undefined
 
@@ -187,6 +189,7 @@ export const startRetention = (options: RetentionOptions) => {
 
   const expireAll = async (signal: AbortSignal) => {
     await caughtUp()
+    await withdrawStale()
     for await (const namespace of namespacesWithRetention(reads)) {
       signal.throwIfAborted()
       await expireNamespace(namespace, signal)

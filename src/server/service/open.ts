@@ -3,7 +3,7 @@ import { withTimeout } from '../../eventstore/engine/rejected.ts'
 import { newWrite } from '../../eventstore/engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
 import { newErasePast } from '../history/erase-past.ts'
-import { newMoveTrace } from '../history/move-trace.ts'
+import { newMoves } from '../history/move-trace.ts'
 import { newWholeTraces } from '../history/whole-traces.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
 import type { HistoryServices } from '../history/services.ts'
@@ -143,7 +143,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     searches,
     past: newPastAnswers(history),
     erasePast: newErasePast(ofWholeTraces),
-    moveTrace: newMoveTrace({ ...ofWholeTraces, quotas: data.quotas }),
+    ...newMoves({ ...ofWholeTraces, quotas: data.quotas }),
     live: caches.live,
     connections,
     tokens: caches.tokens,

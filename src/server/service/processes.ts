@@ -17,6 +17,7 @@ import { newRefresh } from '../models/refresh.ts'
 import type { PoolSizes } from '../../eventstore/postgres/pool-sizes.ts'
 import { newClockCheck } from '../../eventstore/postgres/clock-check.ts'
 import { newExpiringTraces } from '../retention/expiring-traces.ts'
+import { withdrawStale } from '../history/withdraw-stale.ts'
 import { startRetention } from '../retention/process.ts'
 import type { Signer } from '../proof/note.ts'
 import { type Signed, type TreeProcess, startTreeProcess } from '../proof/process.ts'
@@ -68,11 +69,13 @@ const startRetentionProcess = (options: ProcessesOptions) => {
   const { databaseUrl: url, groups, reads, operations: pool, transactors, lastSeen } = options
   const { assertWritable, retentionWakeup: wakeup, outage, now, logger } = options
   const { watermark } = groups.main
+  const { namespaces, traces } = transactors.forClients
   return startRetention({
     url,
     reads,
-    namespaces: transactors.forClients.namespaces,
-    traces: transactors.forClients.traces,
+    namespaces,
+    traces,
+    withdrawStale: () => withdrawStale({ reads, traces, assertWritable, now }),
     expiring: newExpiringTraces(pool),
     caughtUp: (position = lastSeen.position()) => watermark.waitFor(position, CAUGHT_UP_MS),
     pendingErasures: () => countDue(pool),

@@ -2,9 +2,9 @@ import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../../eventstore/engine/stream.ts'
 import { type Room, UNLIMITED, assertFits } from '../namespace/room.ts'
-import { NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
+import { type Arriving, NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
-import { type Place, TraceEvent } from './events.ts'
+import { type Origin, type Place, TraceEvent } from './events.ts'
 import type { Counts, PresentTrace, Trace, TraceFields, TraceState } from './state.ts'
 import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
@@ -51,9 +51,13 @@ const restated = (data: Extract<TraceEvent, { type: 'HistoryErased' }>['data']):
 const evolveTrace = (trace: Trace, event: TraceEvent, { at, actor }: EventContext): Trace => {
   switch (event.type) {
     case 'TraceCreated': {
-      const { externalId, namespaceId, createdBy, movedFrom: _, ...fields } = event.data
+      const { externalId, namespaceId, createdBy, ...fields } = event.data
       const origin = { externalId, namespaceId, createdBy, createdAt: at, updatedAt: at }
       return { is: 'present', ...origin, fields: fields as TraceFields, counts: noCounts, earlier: trace.earlier }
+    }
+    case 'TraceArriving': {
+      const { externalId, namespaceId, createdBy, movedFrom } = event.data
+      return { is: 'absent', earlier: trace.earlier, arriving: { externalId, namespaceId, createdBy, movedFrom } }
     }
     case 'TraceUpdated': {
       const before = present(trace)
@@ -118,6 +122,7 @@ const evolveMessages = (messages: LoadedMessages, event: TraceEvent, at: number)
     }
     case 'HistoryErased':
       return new LoadedMessages(event.data.messageCount)
+    case 'TraceArriving':
     case 'TraceUpdated':
     case 'MessagesCounted':
     case 'MessageRestated':
@@ -159,6 +164,12 @@ const update = ({ fields }: PresentTrace, given: FieldsOfUpsert): TraceEvent[] =
   return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(fields, after) as never } }]
 }
 
+/** @throws Rejected exists while a trace is being moved here */
+const assertNotArriving = ({ trace }: TraceState): void => {
+  if (trace.is === 'absent' && trace.arriving)
+    throw new Rejected('exists', 'A trace with this externalId is being moved here: send the request again later')
+}
+
 const withVisibility = (given: FieldsOfUpsert) => ({ visibility: 'private' as const, ...given })
 
 /**
@@ -174,6 +185,7 @@ export const upsert =
   ): Decide =>
   (state, now, at) => {
     if (state.trace.is === 'present') return replace(writer, given)(state, now, at)
+    assertNotArriving(state)
     assertFits(room, 1)
     const created = { ...origin, createdBy: writer.userId, agentId: 'unknown', ...withVisibility(given) }
     return [{ type: 'TraceCreated', data: created }]
@@ -189,6 +201,7 @@ export const replace = (writer: UserRole, given: FieldsOfUpsert): Decide => patc
 export const unlessDeleted =
   (decide: Decide): Decide =>
   (state, now, at) => {
+    assertNotArriving(state)
     const last = state.trace.is === 'absent' ? state.trace.earlier.newest.at(-1) : undefined
     if (last)
       throw new Rejected('deleted', 'This trace was deleted: to write it again, leave out unlessDeleted', {
@@ -213,30 +226,41 @@ export const exists = (externalId: string): Rejected =>
     `The namespace has another trace with the externalId ${externalId}, so nothing was moved: delete one of the two first`,
   )
 
+const isSame = (one: Origin, other: Origin): boolean =>
+  one.namespaceId === other.namespaceId && one.deletions === other.deletions
+
 /**
- * Creates a trace that is being moved here, without messages and private until it is complete, if there is room for one more.
- * @throws Rejected exists, quota_exceeded
+ * Lets a trace be moved here: until `HistoryErased` completes it there is none, and no other can be created. Does nothing if it is being moved already.
+ * @throws Rejected exists
  */
 export const arrive =
-  (
-    { externalId, namespaceId, createdBy }: Pick<PresentTrace, 'externalId' | 'namespaceId' | 'createdBy'>,
-    fields: TraceFields,
-    movedFrom: Place,
-    room: Room,
-  ): Decide =>
+  ({ externalId, namespaceId, createdBy, movedFrom }: Arriving): Decide =>
   ({ trace }) => {
     if (trace.is === 'present') throw exists(externalId)
-    assertFits(room, 1)
-    const data = { externalId, namespaceId, createdBy, ...fields, visibility: 'private' as const, movedFrom }
-    return [{ type: 'TraceCreated', data }]
+    if (trace.arriving && !isSame(trace.arriving.movedFrom, movedFrom)) throw exists(externalId)
+    if (trace.arriving) return []
+    const data = { externalId, namespaceId, createdBy, movedFrom, ...earlierFields(trace.earlier) }
+    return [{ type: 'TraceArriving', data }]
   }
 
-/** The event that deletes a trace. With `movedTo` it was moved there. */
-export const deletion = (trace: PresentTrace, movedTo?: Place): TraceEvent => {
+/** Takes back a trace that is being moved here, unless it has been completed. `from` is where it comes from; undefined: anywhere. */
+export const withdraw =
+  (from?: Origin): Decide =>
+  ({ trace }, now) => {
+    if (trace.is === 'present' || !trace.arriving || (from && !isSame(trace.arriving.movedFrom, from))) return []
+    const { externalId, namespaceId, createdBy } = trace.arriving
+    const data = { externalId, namespaceId, createdBy, createdAt: now, messageCount: 0, withdrawn: true as const }
+    return [{ type: 'TraceDeleted', data: { ...data, ...earlierFields(trace.earlier) } }]
+  }
+
+/** The event that deletes a trace. `why`: it was moved, or it is taken back from where it was moved to. */
+export const deletion = (
+  trace: PresentTrace,
+  why: { readonly movedTo?: Place; readonly withdrawn?: true } = {},
+): TraceEvent => {
   const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
   const { messageCount } = counts
-  const moved = movedTo === undefined ? {} : { movedTo }
-  const data = { externalId, namespaceId, createdBy, createdAt, messageCount, ...moved, ...earlierFields(earlier) }
+  const data = { externalId, namespaceId, createdBy, createdAt, messageCount, ...why, ...earlierFields(earlier) }
   return { type: 'TraceDeleted', data }
 }
 

@@ -1,4 +1,4 @@
-import type { Place, TraceEvent } from './events.ts'
+import type { Origin, Place, TraceEvent } from './events.ts'
 
 /** The deletion of one incarnation of a trace. Times are milliseconds. */
 type Deletion = {
@@ -13,6 +13,15 @@ type Deletion = {
 
 /** The earlier deletions of a trace: how many there were, and the newest ones, the last one at the end. */
 export type Earlier = { readonly count: number; readonly newest: readonly Deletion[] }
+
+/** A trace that is being moved here, and is not here yet. */
+export type Arriving = {
+  readonly externalId: string
+  /** The namespace that it is moved to. */
+  readonly namespaceId: string
+  readonly createdBy: string
+  readonly movedFrom: Origin
+}
 
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
 
@@ -33,8 +42,11 @@ export const earlierDeletions = ({ earlier, earlierCount }: Pick<Deleted, 'earli
   newest: earlier,
 })
 
-/** The earlier deletions, including the one of this event. */
-export const withDeletion = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
+/** The earlier deletions, including the one of this event, unless it takes back what was being moved here. */
+export const withDeletion = (data: Deleted, at: number, deletedBy: string | undefined): Earlier =>
+  data.withdrawn ? earlierDeletions(data) : withThis(data, at, deletedBy)
+
+const withThis = (data: Deleted, at: number, deletedBy: string | undefined): Earlier => ({
   count: earlierDeletions(data).count + 1,
   newest: [
     ...data.earlier,

@@ -28,6 +28,12 @@ const Parts = z.array(Part) as unknown as z.ZodType<readonly StoredPart[]>
 const Place = z.object({ namespaceId: z.string(), slug: z.string() })
 export type Place = z.infer<typeof Place>
 
+/**
+ * Where a trace is moved from: its namespace, and how often it had been deleted there before, which tells its present life from those before and after.
+ */
+const Origin = Place.extend({ deletions: z.int() })
+export type Origin = z.infer<typeof Origin>
+
 /** The newest earlier deletions of the trace, whose own events are erased. */
 const earlierDeletions = {
   earlier: z.array(
@@ -98,8 +104,17 @@ export const TraceEvent = z.discriminatedUnion('type', [
     createdBy: z.string(),
     ...storedTexts,
     visibility: Visibility,
-    /** Where a trace comes from that is being moved here: its messages follow in restatements, and `HistoryErased` completes it. */
-    movedFrom: Place.optional(),
+  }),
+  /**
+   * A trace is being moved here: its messages follow in restatements, and `HistoryErased` completes it. Until then there is no trace, and nobody can create one. A
+   * `TraceDeleted` that is `withdrawn` ends it without one.
+   */
+  event('TraceArriving', {
+    externalId: z.string(),
+    namespaceId: z.string(),
+    createdBy: z.string(),
+    movedFrom: Origin,
+    ...earlierDeletions,
   }),
   event('TraceUpdated', { patch: z.array(PatchOperation) }),
   event('MessageAdded', messageFields),
@@ -121,6 +136,8 @@ export const TraceEvent = z.discriminatedUnion('type', [
     messageCount: z.int(),
     /** Where it was moved to. */
     movedTo: Place.optional(),
+    /** What was moved here is taken back, because the move has failed. Nobody has deleted it. */
+    withdrawn: z.literal(true).optional(),
     ...earlierDeletions,
   }),
   /**
@@ -160,7 +177,7 @@ export const TraceEvent = z.discriminatedUnion('type', [
     erased: z.int(),
     past: z.array(PastEntry),
     /** Where it was moved from, with the id of the last event that it had there: this is what it was then. */
-    movedFrom: Place.extend({ last: z.string() }).optional(),
+    movedFrom: Origin.extend({ last: z.string() }).optional(),
     ...earlierDeletions,
   }),
 ])
@@ -169,6 +186,7 @@ export type TraceEvent = z.infer<typeof TraceEvent>
 /** The types of events with which a trace's stream may begin: also after an erasure of what was before. */
 export const FIRST_TYPES: ReadonlySet<string> = new Set<TraceEvent['type']>([
   'TraceCreated',
+  'TraceArriving',
   'TraceDeleted',
   'MessageRestated',
   'HistoryErased',

@@ -8,7 +8,7 @@ import { type JsonTexts, jsonText, jsonTexts } from '../http/json-text.ts'
 import { fitting } from '../http/list-page.ts'
 import { arrayTexts, okUnlessKnown } from '../http/reply.ts'
 import { route } from '../http/route.ts'
-import { type FieldsOfUpsert, patch, remove } from './decide.ts'
+import { type FieldsOfUpsert, patch } from './decide.ts'
 import { type Listed, type ListPlace, cursorAfterTrace, listTraces, listPlaceOf } from './lists.ts'
 import { type TraceName, locateToRead, writeLocated } from './locate.ts'
 import { shownRow, withModelName } from './model-names.ts'
@@ -16,7 +16,7 @@ import { momentOf } from './moment.ts'
 import type { ListedRow } from './rows.ts'
 import { detailText, summaryText } from './views.ts'
 import type { TraceServices } from './services.ts'
-import { upsertTrace, writeTrace, writtenText } from './upsert.ts'
+import { removeTrace, upsertTrace, writeTrace, writtenText } from './upsert.ts'
 
 const fieldNames = Object.keys(TraceUpsert.shape) as (keyof TraceUpsert)[]
 
@@ -59,9 +59,7 @@ export const traceRoutes = (app: FastifyInstance, service: TraceServices): void 
 
   route(app, traces, 'DELETE /v1/traces/{externalId}', async (request) => {
     const name: TraceName = { ...request.params, ...request.query }
-    const { revision } = await writeLocated(service, requireCaller(request), name, ({ id, writer }) =>
-      writeTrace(service, request, id, remove(writer)),
-    )
+    const { revision } = await removeTrace(service, request, name)
     return { deleted: true as const, revision }
   })
 

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { MessageList } from '../../contract/messages.ts'
 import type { ShownTrace } from '../../contract/traces.ts'
 import type { Reads } from '../../eventstore/engine/reads.ts'
+import type { Context } from '../../eventstore/engine/decide.ts'
 import type { Transactor } from '../../eventstore/engine/transact.ts'
 import type { Write } from '../../eventstore/engine/write.ts'
 import type { JsonText } from '../http/json-text.ts'
@@ -48,4 +49,9 @@ export type TraceServices = {
   /** Sends lists that are too long to be answered at once. */
   readonly longLists: LongLists
   readonly past: PastAnswers
+  /** Takes back the copy of a deleted trace that a move which died has left in another namespace. @throws Unavailable */
+  readonly removeCopies: (
+    trace: { readonly id: string; readonly externalId: string; readonly namespaceId: string },
+    context: Context,
+  ) => Promise<void>
 }

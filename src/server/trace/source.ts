@@ -8,7 +8,7 @@ import { int4s, uuids } from '../../eventstore/postgres/arrays.ts'
 import type { Usage } from '../../contract/usage.ts'
 import { noCounts } from './decide.ts'
 import type { PresentTrace, TraceNeed, TraceState } from './state.ts'
-import { type Earlier, NO_EARLIER } from './earlier-deletions.ts'
+import { type Arriving, type Earlier, NO_EARLIER } from './earlier-deletions.ts'
 import { eitherOf } from './messages/decide.ts'
 import { readPartHead, readPartsHead, readTextHead } from './messages/heads.ts'
 import { type PartsOfUpsert, LoadedMessages, type MessageHead } from './messages/loaded.ts'
@@ -44,12 +44,13 @@ type HeaderRow = Omit<TraceRow, 'shape'> & {
   tombstone_revision: bigint | null
   tombstone_at: bigint | null
   deletions: string | null
+  arriving: string | null
 }
 
 /** The trace with its counts, or its tombstone, and the named messages, all of one snapshot. */
 const loadStatement = `
   select t.*, c.message_count, c.message_types, c.tool_types,
-    d.revision as tombstone_revision, d.at as tombstone_at, d.deletions,
+    d.revision as tombstone_revision, d.at as tombstone_at, d.deletions, d.arriving,
     m.ordinal, m.external_id as message_external_id, m.role, m.model as message_model, m.sequence, m.timestamp, m.usage,
     m.text_head, m.parts_head, m.part_count, m.parts_length, m.class, m.tools,
     m.created_at as message_created_at, m.updated_at as message_updated_at
@@ -121,7 +122,8 @@ const toLoaded = (row: HeaderRow): Loaded<TraceState> => {
     return { state: { trace, messages }, revision: row.revision, at: Number(row.at), position: 0n }
   }
   const revision: ExpectedRevision = expectedOf(row.tombstone_revision ?? -1n)
-  const state: TraceState = { trace: { is: 'absent', earlier }, messages: new LoadedMessages() }
+  const arriving = row.arriving === null ? {} : { arriving: JSON.parse(row.arriving) as Arriving }
+  const state: TraceState = { trace: { is: 'absent', earlier, ...arriving }, messages: new LoadedMessages() }
   return { state, revision, at: Number(row.tombstone_at ?? 0n), position: 0n }
 }
 

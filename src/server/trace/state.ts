@@ -1,6 +1,6 @@
 import type { TraceTexts } from '../../contract/trace-texts.ts'
 import type { MessageTypeCounts, Visibility } from '../../contract/trace.ts'
-import type { Earlier } from './earlier-deletions.ts'
+import type { Arriving, Earlier } from './earlier-deletions.ts'
 import type { LoadedMessages, PartsOfUpsert } from './messages/loaded.ts'
 
 export type TraceFields = TraceTexts & { readonly visibility: Visibility }
@@ -26,7 +26,8 @@ export type PresentTrace = {
   readonly since?: number
 }
 
-export type Trace = { readonly is: 'absent'; readonly earlier: Earlier } | PresentTrace
+export type Trace =
+  { readonly is: 'absent'; readonly earlier: Earlier; readonly arriving?: Arriving | undefined } | PresentTrace
 
 /** The state for decisions: a trace, which is immutable, and the loaded data of its messages, which changes in place. */
 export type TraceState = { readonly trace: Trace; readonly messages: LoadedMessages }

@@ -8,11 +8,11 @@ import { type JsonText, jsonText } from '../http/json-text.ts'
 import { writtenRevision } from '../http/log-position.ts'
 import { traceId } from '../../base/ids.ts'
 import { idOfSlug, namespaceById } from '../namespace/queries.ts'
-import { type FieldsOfUpsert, replace, unlessDeleted, upsert } from './decide.ts'
+import { type FieldsOfUpsert, remove, replace, unlessDeleted, upsert } from './decide.ts'
 import type { Trace, TraceState } from './state.ts'
 import type { TraceEvent } from './events.ts'
 import { ifRevision } from './expected-revision.ts'
-import { type TraceName, activeIn, remembered, unlessGone } from './locate.ts'
+import { type TraceName, activeIn, remembered, unlessGone, writeLocated } from './locate.ts'
 import { traceWithModelName, withModelName } from './model-names.ts'
 import { type UserRole, assertMayWrite } from './policy.ts'
 import { ofMessages, resolveTrace, slugOf, userRoleOf } from './queries.ts'
@@ -46,6 +46,18 @@ export const writeTrace = async (
   const trace = await write(traces, id, command, contextOf(request))
   return { id, trace, revision: writtenRevision(request) }
 }
+
+/** Deletes a trace, and what a move of it has left elsewhere that died. */
+export const removeTrace = async (
+  service: TraceServices,
+  request: FastifyRequest,
+  name: TraceName,
+): Promise<Pick<Written, 'revision'>> =>
+  writeLocated(service, requireCaller(request), name, async ({ id, namespaceId, writer }) => {
+    const written = await writeTrace(service, request, id, remove(writer))
+    await afterStored(service.removeCopies({ id, namespaceId, externalId: name.externalId }, contextOf(request)))
+    return written
+  })
 
 /** The JSON text of an answer with the written trace. @throws 404 if it has been deleted since */
 export const writtenText = async (

@@ -8,10 +8,10 @@ import { namespacesOf } from '../namespace/queries.ts'
 import { namespacePath, tracePath } from '../pages/links.ts'
 import { type Page, sendPage } from '../pages/page.ts'
 import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
-import { patch, remove } from '../trace/decide.ts'
-import { type TraceName, activeIn, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
+import { patch } from '../trace/decide.ts'
+import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
-import { writeTrace } from '../trace/upsert.ts'
+import { removeTrace, writeTrace } from '../trace/upsert.ts'
 import { userById } from '../user/queries.ts'
 import { detailText } from '../trace/views.ts'
 import { TraceParams } from './trace-params.ts'
@@ -54,8 +54,8 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
 
   const form = { auth: 'required', params: TraceParams } as const
 
-  const setVisibility = (request: FastifyRequest, visibility: Visibility) =>
-    writeLocated(service, requireCaller(request), nameOf(request.params as TraceParams), ({ id, writer }) =>
+  const setVisibility = (request: FastifyRequest, trace: TraceParams, visibility: Visibility) =>
+    writeLocated(service, requireCaller(request), nameOf(trace), ({ id, writer }) =>
       writeTrace(service, request, id, patch(writer, { visibility })),
     )
 
@@ -66,15 +66,16 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
       const { slug, externalId } = request.params as TraceParams
       const { visibility } = request.body
       if (!visibility.startsWith('@')) {
-        await setVisibility(request, visibility as Visibility)
+        await setVisibility(request, { slug, externalId }, visibility as Visibility)
         const path = tracePath(slug, externalId)
         return visibility === 'public' ? `${path}?published` : path
       }
       const to = visibility.slice(1)
-      await activeIn(service, requireCaller(request), to)
-      // Before it moves: those who choose a team do not want others to read it.
-      if ((await writable(request)).visibility === 'public') await setVisibility(request, 'private')
+      const { namespace, visibility: before } = await writable(request)
+      if (to === namespace.slug) return tracePath(to, externalId)
       await moveForCaller(service, request, nameOf({ slug, externalId }), to)
+      // Those who choose a team do not want others to read it.
+      if (before === 'public') await setVisibility(request, { slug: to, externalId }, 'private')
       return tracePath(to, externalId)
     },
   )
@@ -87,9 +88,7 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
       const trace = await writable(request)
       const { title } = request.body
       if (asTyped(title) !== asTyped(titleOfTrace(trace))) return sendPage(reply.code(400), deletePage(trace, title))
-      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
-        writeTrace(service, request, id, remove(writer)),
-      )
+      await removeTrace(service, request, nameOf({ slug, externalId }))
       return namespacePath(slug)
     },
   )

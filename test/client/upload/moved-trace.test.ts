@@ -92,6 +92,30 @@ test('in the middle of an upload loses nothing', async ({ service }) => {
   assert.equal(await textsIn(team), ['hello', ...texts])
 })
 
+test('to a namespace that the user has left is left alone, unless it is to be sent anew', async ({ service }) => {
+  const { written, team, home, move, send, textsIn } = await uploaded(service)
+  const other = await service.logIn()
+  const { session } = (await service.call('GET', '/v1/session', { token: await tokenOf(other) })).data as {
+    session: { userId: string }
+  }
+  const { invite } = (await send('POST', `/v1/namespaces/${team}/invites`, { role: 'admin' })) as unknown as {
+    invite: { code: string }
+  }
+  await service.call('POST', `/v1/invites/${invite.code}/accept`, { token: await tokenOf(other) })
+  await move(home, team)
+  grow(written.file, written.id, 'more')
+  await written.sync()
+  const { userId } = ((await send('GET', '/v1/session')) as unknown as { session: { userId: string } }).session
+  await send('DELETE', `/v1/namespaces/${team}/members/${userId}`)
+  assert.ok(session.userId !== userId)
+  grow(written.file, written.id, 'and more')
+  const { summary, events } = await written.sync()
+  assert.equal([summary.excluded, summary.failed, summary.exitCode], [1, 0, 0])
+  assert.match(JSON.stringify(events), `its trace was moved to ${team}, and you are not in that namespace any more`)
+  assert.is((await written.sync({ force: true })).summary.synced, 1)
+  assert.equal(await textsIn(home), ['hello', 'more', 'and more'])
+})
+
 const deletedBy: Readonly<Record<string, (machine: Machine, sync: Machine['sync']) => Promise<unknown>>> = {
   'which the client has learnt': (_, sync) => sync(),
   'which the client has not learnt': async () => {},

@@ -3,7 +3,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { traceId } from '../../../src/base/ids.ts'
 import { arrive } from '../../../src/server/trace/decide.ts'
-import { UNLIMITED } from '../../../src/server/namespace/room.ts'
+import { withdrawStale } from '../../../src/server/history/withdraw-stale.ts'
 import { eventsOf, notedIn } from '../erasure/support.ts'
 import { type NamedTrace, type Person, callerOf, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
@@ -29,6 +29,8 @@ const textOf = (externalId: string, text: string) => ({
     { type: 'tool_call', content: { callId: 'c', toolName: 'Bash', args: { text } } },
   ],
 })
+/** So many messages of 1.8 MB are more than an append holds. */
+const LARGE = 6
 const three = (word: string) => Array.from({ length: 3 }, (_, i) => textOf(`m${i}`, `${word} ${i}`))
 
 type Moved = { trace: { id: string; namespace: { slug: string } } & Record<string, unknown> }
@@ -194,12 +196,15 @@ test('a move that died is completed by a repetition, whatever it has left', asyn
   const before = await shown(bob, one, 'acme')
   const there = traceId(beta.id, one.externalId)
   const { traces, visible } = node.service
-  const origin = { externalId: one.externalId, namespaceId: beta.id, createdBy: bob.userId }
-  const place = { namespaceId: acme.id, slug: 'acme' }
-  const fields = { agentId: 'unknown', visibility: 'private' } as const
-  const context = { actor: { userId: bob.userId } }
-  const { position } = await traces.transact(there, { decide: arrive(origin, fields, place, UNLIMITED), answer: () => {} }, context) // prettier-ignore
+  const movedFrom = { namespaceId: acme.id, slug: 'acme', deletions: 0 }
+  const decide = arrive({ externalId: one.externalId, namespaceId: beta.id, createdBy: bob.userId, movedFrom })
+  const { position } = await traces.transact(there, { decide, answer: () => {} }, { actor: { userId: bob.userId } })
   await visible(position)
+  for (const path of ['', '/messages', '/events', '/events/0'])
+    assert.is((await bob.ask('GET', `${one.url}${path}?namespace=beta`)).status, 404, path)
+  const taken = await cleo.ask('PUT', `${one.url}?namespace=acme`, {})
+  assert.is(taken.status, 403)
+  assert.is((await bob.ask('PUT', `${one.url}?namespace=beta`, {})).status, 409)
   await bob.send('POST', `${one.url}/messages/batch?namespace=acme`, { messages: [textOf('m3', 'since')] })
   await moved(bob, one.externalId, 'acme', 'beta')
   const [fields4, messages] = await shown(bob, one, 'beta')
@@ -213,7 +218,7 @@ test('a large trace with writes on another node loses none of them', async () =>
   const other = await openNode({ env: { ROLES: 'api,projector' } })
   const one = await inNamespace(bob, 'acme')
   const long = 'ab'.repeat(450_000)
-  for (let i = 0; i < 10; i++)
+  for (let i = 0; i < LARGE; i++)
     await bob.send('POST', `${one.url}/messages/batch?namespace=acme`, { messages: [textOf(`l${i}`, long)] })
   const there = callerOf(other, bob.token)
   const written = 20
@@ -234,22 +239,182 @@ test('a large trace with writes on another node loses none of them', async () =>
   const [, messages] = await shown(bob, one, 'beta')
   const ids = (messages as { externalId: string }[]).map(({ externalId }) => externalId)
   assert.equal(ids.filter((id) => id.startsWith('w')).sort(), Array.from({ length: written }, (_, i) => `w${i}`).sort())
-  assert.is(ids.length, 3 + 10 + written)
+  assert.is(ids.length, 3 + LARGE + written)
   await isErased()
   assert.equal(await eventsOf(node, one.id), ['TraceDeleted'])
 })
 
+const statusOf = async (who: Person, { externalId }: Pick<NamedTrace, 'externalId'>, slug: string) =>
+  (await who.ask('GET', `/v1/traces/${externalId}?namespace=${slug}`)).status
+/** A trace of this name, which others may have elsewhere. */
+const named = async (who: Person, externalId: string, slug: string, word: string) => {
+  const url = `/v1/traces/${externalId}`
+  await who.send('PUT', `${url}?namespace=${slug}`, {})
+  await who.send('POST', `${url}/messages/batch?namespace=${slug}`, { messages: three(word) })
+}
+
+test('another trace of the same name does not take the place of one that was moved there, nor does a later life of it', async () => {
+  const one = await inNamespace(bob, 'acme', {}, 'of bob')
+  await moved(bob, one.externalId, 'acme', 'beta')
+  const before = await shown(bob, one, 'beta')
+  await ada.admit('beta', cleo)
+  await named(cleo, one.externalId, 'acme', 'of cleo')
+  assert.is((await move(cleo, one.externalId, 'acme', 'beta')).error.code, 'exists')
+  await cleo.send('DELETE', `${one.url}?namespace=acme`)
+  await bob.send('PUT', `${one.url}?namespace=acme`, {})
+  assert.is((await move(bob, one.externalId, 'acme', 'beta')).error.code, 'exists')
+  assert.equal(await shown(bob, one, 'beta'), before)
+  await ada.send('DELETE', `/v1/namespaces/beta/members/${cleo.userId}`)
+})
+
+test('who loses the right while the move waits for its turn moves nothing, neither out nor in', async () => {
+  const eve = await signIn(node)
+  await ada.admit('acme', eve)
+  const [out, into] = [await inNamespace(eve, 'acme'), await inNamespace(eve, eve.namespaceSlug)]
+  const large = await inNamespace(ada, 'acme')
+  for (let i = 0; i < 4; i++)
+    await ada.send('POST', `${large.url}/messages/batch?namespace=acme`, {
+      messages: [textOf(`l${i}`, 'ab'.repeat(450_000))],
+    })
+  const first = moved(ada, large.externalId, 'acme', 'beta')
+  const waiting = [
+    move(eve, out.externalId, 'acme', eve.namespaceSlug),
+    move(eve, into.externalId, eve.namespaceSlug, 'acme'),
+  ]
+  await ada.send('DELETE', `/v1/namespaces/acme/members/${eve.userId}`)
+  await first
+  for (const { status } of await Promise.all(waiting)) assert.is(status, 404)
+  assert.equal([await statusOf(ada, out, 'acme'), await statusOf(ada, into, 'acme')], [200, 404])
+  assert.equal([await statusOf(eve, out, eve.namespaceSlug), await statusOf(eve, into, eve.namespaceSlug)], [404, 200])
+})
+
+test('on two nodes a deletion leaves nothing there, and two moves leave one trace', async () => {
+  const other = await openNode({ env: { ROLES: 'api,projector' } })
+  const there = callerOf(other, bob.token)
+  for (let i = 0; i < 8; i++) {
+    const one = await inNamespace(bob, 'acme')
+    await other.service.visible(await node.service.log.head())
+    const moving = move(bob, one.externalId, 'acme', 'beta')
+    const moves = i % 2 === 0
+    const [body, path] = moves ? [{ namespace: bob.namespaceSlug }, '/move'] : [undefined, '']
+    const second = await there.ask(moves ? 'POST' : 'DELETE', `${one.url}${path}?namespace=acme`, body)
+    const { status } = await moving
+    await node.service.visible(await node.service.log.head())
+    const found = await Promise.all(
+      ['acme', 'beta', bob.namespaceSlug].map((slug) => bob.ask('GET', `${one.url}?namespace=${slug}`)),
+    )
+    const count = found.filter((answer) => answer.status === 200).length
+    assert.is(count, !moves && second.status === 200 ? 0 : 1, `${i}: ${status}, ${second.status}`)
+  }
+})
+
+test('a move that fails in the middle leaves nothing of the trace there, for nobody', async () => {
+  const secret = `w${randomUUID()}`
+  const one = await inNamespace(bob, 'acme', { title: secret })
+  for (let i = 0; i < LARGE; i++)
+    await bob.send('POST', `${one.url}/messages/batch?namespace=acme`, {
+      messages: [textOf(`l${i}`, `${secret} ${'ab'.repeat(450_000)}`)],
+    })
+  const there = traceId(beta.id, one.externalId)
+  const { log } = node.service
+  const { append } = log
+  let appends = 0
+  log.append = (stream, ...rest) => {
+    if (stream === `trace-${there}` && ++appends === 3) return Promise.reject(new Error('it died'))
+    return append.call(log, stream, ...rest)
+  }
+  assert.is((await move(bob, one.externalId, 'acme', 'beta')).status, 500)
+  log.append = append
+  assert.equal([await statusOf(bob, one, 'acme'), await statusOf(bob, one, 'beta')], [200, 404])
+  await isErased()
+  assert.equal(await eventsOf(node, there), ['TraceDeleted'])
+  assert.is((await bob.ask('PUT', `${one.url}?namespace=beta&unlessDeleted=true`, {})).status, 200)
+  await bob.send('DELETE', `${one.url}?namespace=beta`)
+  await moved(bob, one.externalId, 'acme', 'beta')
+  await isErased()
+  await equalAfterRebuild(database, node)
+})
+
+test('a trace that is deleted after a move of it has died at the end is deleted there, too, unless others have written there', async () => {
+  for (const [isWrittenTo, expected] of [
+    [false, 404],
+    [true, 200],
+  ] as const) {
+    const one = await inNamespace(bob, 'acme')
+    const { log } = node.service
+    const { append } = log
+    log.append = (stream, expected, events) =>
+      stream === `trace-${one.id}` && events[0]!.type === 'TraceDeleted'
+        ? Promise.reject(new Error('it died'))
+        : append.call(log, stream, expected, events)
+    assert.is((await move(bob, one.externalId, 'acme', 'beta')).status, 500)
+    log.append = append
+    assert.equal([await statusOf(bob, one, 'acme'), await statusOf(bob, one, 'beta')], [200, 200])
+    if (isWrittenTo) await ada.send('PATCH', `${one.url}?namespace=beta`, { title: 'by ada' })
+    await bob.send('DELETE', `${one.url}?namespace=acme`)
+    assert.equal([await statusOf(bob, one, 'acme'), await statusOf(bob, one, 'beta')], [404, expected])
+  }
+})
+
+test('what a move that died has left is taken back after some minutes', async () => {
+  const one = await inNamespace(bob, 'acme')
+  const { traces, reads, assertWritable, visible } = node.service
+  const there = traceId(beta.id, one.externalId)
+  const movedFrom = { namespaceId: acme.id, slug: 'acme', deletions: 0 }
+  const decide = arrive({ externalId: one.externalId, namespaceId: beta.id, createdBy: bob.userId, movedFrom })
+  await visible((await traces.transact(there, { decide, answer: () => {} }, {})).position)
+  const withdrawAt = (now: number) => withdrawStale({ reads, traces, assertWritable, now: () => now })
+  await withdrawAt(Date.now() + 60_000)
+  assert.is((await bob.ask('PUT', `${one.url}?namespace=beta`, {})).status, 409)
+  await withdrawAt(Date.now() + 11 * 60_000)
+  await visible(await node.service.log.head())
+  assert.is((await bob.ask('PUT', `${one.url}?namespace=beta`, {})).status, 200)
+})
+
+test('a trace that the other namespace would delete at once for its age does not move there', async () => {
+  const late = await openNode({ now: () => Date.now() + 40 * 86_400_000, env: { ROLES: 'api,projector' } })
+  const one = await inNamespace(ada, 'acme')
+  const team = await ada.newTeam()
+  await ada.send('PATCH', `/v1/namespaces/${team.slug}`, { retentionDays: 30 })
+  await late.service.visible(await node.service.log.head())
+  const { status, error } = await callerOf(late, ada.token).ask('POST', `${one.url}/move?namespace=acme`, {
+    namespace: team.slug,
+  })
+  assert.is(status, 400)
+  assert.match(error.message, 'have not changed for 30 days')
+  assert.is(await statusOf(ada, one, 'acme'), 200)
+})
+
 test('a namespace that is full takes no more', async () => {
-  const full = await openNode({ env: { QUOTA_TRACES: '1' } })
+  const full = await openNode({ env: { QUOTA_TRACES: '2', QUOTA_BYTES: '4000' } })
   const eve = await signIn(full)
   const team = await eve.newTeam()
-  const [first, second] = [await inNamespace(eve, eve.namespaceSlug), randomUUID()]
-  await eve.send('PUT', `/v1/traces/${second}?namespace=${team.slug}`, {})
-  const { status, error } = await eve.ask('POST', `${first.url}/move?namespace=${eve.namespaceSlug}`, {
+  const parent = await inNamespace(eve, eve.namespaceSlug, {}, 'long '.repeat(60))
+  const child = randomUUID()
+  const childUrl = `/v1/traces/${child}?namespace=${eve.namespaceSlug}`
+  await eve.send('PUT', childUrl, { parentExternalId: parent.externalId })
+  const refused = async () => {
+    const { status, error } = await eve.ask('POST', `${parent.url}/move?namespace=${eve.namespaceSlug}`, {
+      namespace: team.slug,
+    })
+    assert.equal([status, error.code], [403, 'quota_exceeded'])
+    for (const url of [`${parent.url}?namespace=${eve.namespaceSlug}`, childUrl])
+      assert.is((await eve.ask('GET', url)).status, 200)
+  }
+  const held = randomUUID()
+  await eve.send('PUT', `/v1/traces/${held}?namespace=${team.slug}`, {})
+  await refused()
+  await eve.send('DELETE', `/v1/traces/${held}?namespace=${team.slug}`)
+  await eve.send('PUT', `/v1/traces/${held}?namespace=${team.slug}`, {})
+  await eve.send('DELETE', childUrl)
+  await eve.send('POST', `/v1/traces/${held}/messages/batch?namespace=${team.slug}`, {
+    messages: three('long '.repeat(60)),
+  })
+  const { status, error } = await eve.ask('POST', `${parent.url}/move?namespace=${eve.namespaceSlug}`, {
     namespace: team.slug,
   })
   assert.equal([status, error.code], [403, 'quota_exceeded'])
-  assert.is((await eve.ask('GET', `${first.url}?namespace=${eve.namespaceSlug}`)).status, 200)
+  assert.is((await eve.ask('GET', `${parent.url}?namespace=${team.slug}`)).status, 404)
 })
 
 test.run()

@@ -20,6 +20,7 @@ const books = projectionOf<TraceEvent>()<Changes>({
     },
     HistoryErased: 'ignored',
     MessageRestated: 'ignored',
+    TraceArriving: 'ignored',
     TraceUpdated: 'ignored',
     MessageAdded: 'ignored',
     MessageUpdated: 'ignored',

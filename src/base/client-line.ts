@@ -11,7 +11,9 @@ const isSafe = ({ protocol, hostname }: URL): boolean =>
 /** The address of the client's package at a service; undefined without an address, and for one of plain HTTP in a network. */
 export const clientPackageAt = (service: string | undefined): string | undefined => {
   const url = URL.parse(service ?? '')
-  return url && isSafe(url) ? `${url.href.replace(/\/+$/, '')}/client/${clientFileName}` : undefined
+  if (!url || !isSafe(url)) return undefined
+  const folder = url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
+  return `${folder}/client/${clientFileName}`
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { TimelineTables } from '../../tables/timeline.ts'
+import type { Role } from '../../contract/namespaces.ts'
 import type { Context } from '../../eventstore/engine/decide.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
 import type { TransactResult } from '../../eventstore/engine/queued-command.ts'
@@ -6,7 +7,6 @@ import type { PresentTrace } from '../trace/state.ts'
 import { earlierFields } from '../trace/earlier-deletions.ts'
 import type { PastEntry, Place, TraceEvent } from '../trace/events.ts'
 import { type UserRole, assertMayWrite } from '../trace/policy.ts'
-import { namespaceById } from '../namespace/queries.ts'
 import { firstRevision } from './locate.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { newPresentTraces } from './present-traces.ts'
@@ -27,6 +27,8 @@ type ErasePastServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'c
     /** The clock, in milliseconds. */
     readonly now: () => number
     readonly wholeTraces: WholeTraces
+    /** The role of a user as it is now. */
+    readonly roleIn: (namespaceId: string, userId: string) => Promise<Role | undefined>
   }
 
 const BUSY = 'The past of the trace is being erased: try again later'
@@ -75,15 +77,15 @@ export const restatedEvent = (
  * commands of this service for the trace wait meanwhile.
  */
 export const newErasePast = (services: ErasePastServices): ErasePast => {
-  const { reads, timeline, log, codec, traces, now, wholeTraces } = services
+  const { reads, timeline, log, codec, traces, now, wholeTraces, roleIn } = services
   const present = newPresentTraces(services)
 
   const attempt = async (id: string, writer: UserRole, context: Context): Promise<TransactResult<ErasedPast>> => {
     const stream = `trace-${id}`
     const { trace, detail, at, last } = await present(id)
     // As it is now: the erasure may have waited for its turn.
-    const { role } = await namespaceById(reads, trace.namespaceId, writer.userId)
-    assertMayWrite(trace, { userId: writer.userId, role })
+    const { userId } = writer
+    assertMayWrite(trace, { userId, role: await roleIn(trace.namespaceId, userId) })
     const first = firstRevision(detail)
     if (detail.revision === first) {
       context.noteLastEvent?.({ ...last, revision: first })

@@ -3,6 +3,7 @@ import { type Context, toNewEvents } from '../../eventstore/engine/decide.ts'
 import type { TransactResult } from '../../eventstore/engine/queued-command.ts'
 import { Rejected, hiddenNotFound } from '../../eventstore/engine/rejected.ts'
 import { type Revision, WrongRevision, expectedOf } from '../../eventstore/log/log.ts'
+import type { Role } from '../../contract/namespaces.ts'
 import { keyHash, traceId } from '../../base/ids.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import type { Quotas } from '../namespace/quotas.ts'
@@ -43,6 +44,8 @@ type MoveServices = Pick<HistoryServices, 'reads' | 'timeline' | 'log' | 'codec'
     /** The clock, in milliseconds. */
     readonly now: () => number
     readonly wholeTraces: WholeTraces
+    /** The role of a user as it is now. */
+    readonly roleIn: (namespaceId: string, userId: string) => Promise<Role | undefined>
   }
 
 /** A trace at the end of its stream, where it comes from as the events in the other namespace say it, and the id that it has there. */
@@ -92,7 +95,7 @@ const isGone = (error: unknown): boolean => error instanceof Rejected && error.c
  * has stayed: then both are there, as after a crash, and a repetition goes on.
  */
 export const newMoves = (services: MoveServices): Moves => {
-  const { reads, timeline, log, codec, traces, quotas, now, wholeTraces, caughtUp } = services
+  const { reads, timeline, log, codec, traces, quotas, now, wholeTraces, roleIn, caughtUp } = services
   const present = newPresentTraces(services)
   const source = traceSource(reads, caughtUp)
 
@@ -103,15 +106,9 @@ export const newMoves = (services: MoveServices): Moves => {
     return (await source.load(id, [], last.position)).state.trace
   }
 
-  /** The role of a user as it is now. */
-  const roleIn = async (namespaceId: string, userId: string): Promise<UserRole> => ({
-    userId,
-    role: (await namespaceById(reads, namespaceId, userId)).role,
-  })
-
   /** @throws Rejected if the user may not move the trace there (any more) */
   const assertMayMove = async ({ trace }: TraceAtEnd, to: Place, userId: string) => {
-    assertMayWrite(trace, await roleIn(trace.namespaceId, userId))
+    assertMayWrite(trace, { userId, role: await roleIn(trace.namespaceId, userId) })
     const { role, retentionDays } = await namespaceById(reads, to.namespaceId, userId)
     if (role === undefined) throw hiddenNotFound()
     if (retentionDays !== undefined && trace.updatedAt < now() - retentionDays * DAY_MS)
@@ -255,7 +252,7 @@ export const newMoves = (services: MoveServices): Moves => {
   const familyOf = async (id: string, to: Place, userId: string): Promise<readonly TraceAtEnd[]> => {
     const root = await present(id)
     const { namespaceId } = root.trace
-    const writer = await roleIn(namespaceId, userId)
+    const writer: UserRole = { userId, role: await roleIn(namespaceId, userId) }
     const ids = await reads.rows<MemberOfFamily>('moved-family', familyStatement, [id, namespaceId])
     const family: TraceAtEnd[] = []
     for (const one of ids) if (one.id !== id && mayWrite(one, writer)) family.push(await present(one.id))

@@ -37,7 +37,8 @@ const OWN_REQUIRE = 'const require = createRequire(import.meta.url)\n'
 const withRequired: Plugin = {
   name: 'with what is required',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/src\/client\/.*\.ts$/ }, async ({ path }) => {
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      if (!path.includes('/src/client/')) return undefined
       const text = await readFile(path, 'utf8')
       return text.includes(OWN_REQUIRE) ? { contents: text.replace(OWN_REQUIRE, ''), loader: 'ts' } : undefined
     })

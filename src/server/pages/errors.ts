@@ -36,11 +36,13 @@ const forShell = (encoded: string): string =>
 
 /** The session, and the message in it, that a path leads to, as an argument of a command; undefined for any other path. */
 const sessionIn = (path: string, at: string): string | undefined => {
-  const [, slug, id, query] = /^\/@([^/?]+)\/([^/?]+)[^?]*(?:\?(.*))?$/.exec(path) ?? []
-  if (slug === undefined || id === undefined) return undefined
+  const [segments = '', ...queries] = path.split('?')
+  const [before, place = '', id = ''] = segments.split('/')
+  const slug = place.slice(1)
+  if (before !== '' || !place.startsWith('@') || slug === '' || id === '') return undefined
   try {
     const session = `${at}/@${forShell(slug)}/${forShell(id)}`
-    const message = new URLSearchParams(query).get('m')
+    const message = new URLSearchParams(queries.join('?')).get('m')
     // Some shells look for files with the name of a text that has a question mark.
     return message === null ? session : `"${session}?m=${forShell(encodeURIComponent(message))}"`
   } catch {

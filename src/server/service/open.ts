@@ -3,6 +3,7 @@ import { withTimeout } from '../../eventstore/engine/rejected.ts'
 import { newWrite } from '../../eventstore/engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
 import { newErasePast } from '../history/erase-past.ts'
+import { namespaceById } from '../namespace/queries.ts'
 import { newMoves } from '../history/move-trace.ts'
 import { newWholeTraces } from '../history/whole-traces.ts'
 import { newPastAnswers } from '../history/past-answers.ts'
@@ -128,6 +129,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     caughtUp: visible,
     now,
     wholeTraces: newWholeTraces(),
+    roleIn: async (namespaceId: string, userId: string) => (await namespaceById(reads, namespaceId, userId)).role,
   }
 
   const service: Service = {

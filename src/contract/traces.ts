@@ -49,6 +49,10 @@ const upsertQuery = {
     .optional(),
 }
 
+const TraceMove = z
+  .object({ namespace: Key.meta({ description: 'The slug of the namespace to move it to', examples: [EXAMPLE_SLUG] }) })
+  .meta({ id: 'TraceMove', description: 'Where a trace moves', examples: [{ namespace: EXAMPLE_SLUG }] })
+
 const OneTrace = z.object({ trace: TraceDetail })
 export type OneTrace = z.infer<typeof OneTrace>
 
@@ -173,11 +177,7 @@ export const traces = {
     auth: 'required',
     path,
     query: writeQuery,
-    body: json(
-      z.object({
-        namespace: Key.meta({ description: 'The slug of the namespace to move it to', examples: [EXAMPLE_SLUG] }),
-      }),
-    ),
+    body: json(TraceMove),
     answer: data(OneTrace),
     errors: {
       forbidden: notWriter,

@@ -32,8 +32,11 @@ export const moveForCaller = async (
   const caller = requireCaller(request)
   const { id: namespaceId, slug: present } = requireNamespace(await activeIn(service, caller, slug))
   const located = await locateToWrite(service, caller, name)
-  if (located.namespaceId === namespaceId) return located.id
   const context = contextOf(request)
+  if (located.namespaceId === namespaceId) {
+    await service.write(service.traces, located.id, { decide: () => [] }, context) // the answer names its last event
+    return located.id
+  }
   const trace = { id: located.id, externalId: name.externalId }
   const transact = () => service.moveTrace(trace, { namespaceId, slug: present }, caller.userId, context)
   // Through `write`, so that it is refused, made visible and answered like a command, although it is not decided like one.

@@ -60,6 +60,10 @@ const writes: Readonly<Record<string, (user: Person) => Sent | Promise<Sent>>> =
     await send('PATCH /v1/traces/{externalId}', token, { params, body: { title: 'T' } })
     return { params }
   },
+  'POST /v1/traces/{externalId}/move': async ({ token, newTeam }) => ({
+    params: await trace(token),
+    body: { namespace: (await newTeam()).slug },
+  }),
   'POST /v1/namespaces': () => ({ body: { slug: `team-${randomUUID().slice(0, 13)}`, displayName: 'Team' } }),
   'PATCH /v1/namespaces/{slug}': ({ namespaceSlug }) => ({
     params: { slug: namespaceSlug },

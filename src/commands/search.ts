@@ -3,7 +3,7 @@ import { exitCodes } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { type Line, printDocument, printLines, say } from '../cli/output.ts'
-import { shortTime } from '../cli/time-text.ts'
+import { localTimeZone, shortTime } from '../cli/time-text.ts'
 import { pagesOf } from '../client/api/pages.ts'
 import { type AnswerOf, newRequests } from '../client/api/requests.ts'
 import { hasStatus } from '../client/api/errors.ts'
@@ -91,7 +91,7 @@ export const searchAll = async (access: Access, options: Options, words: readonl
   const token = await access.token()
   const { call } = newRequests(server, token, { timing: noticedTiming })
   const parentOf = newParents(newTracesClient(server, token, noticedTiming))
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const tz = localTimeZone()
   const query = { q: words.join(' '), tz, sort: options.newest ? 'newest' : 'relevance', namespace } as const
   let [shown, hasMore] = [0, false]
   const read = (cursor: string | undefined) => {

@@ -11,7 +11,8 @@ import type {
 import { expectedOf } from '../../src/eventstore/log/log.ts'
 
 export const NOON = Date.UTC(2026, 0, 1, 12)
-const LATER = NOON + 1_000_000
+/** When decisions are made, unless a test says it. */
+export const LATER = NOON + 1_000_000
 
 /** An event, and the user who has caused it, if that matters. */
 export type Past<Event> = Event & { readonly actor?: Actor }

@@ -20,10 +20,10 @@ const offsetAt = (moment: number, zone: string): number => {
   return (sign === '-' ? -1 : 1) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000
 }
 
-/** When a day begins in a zone: `day` is its beginning in UTC. Where the clocks skip midnight, when they have done so. */
+/** When a day begins in a zone: `day` is its beginning in UTC. Where the clocks skip midnight, when they have done so; for a day that they skip, after it. */
 const beginningOf = (day: number, zone: string): number => {
-  const guess = day - offsetAt(day, zone)
-  return day - offsetAt(guess, zone)
+  const found = [day - DAY_MS, day + DAY_MS].map((at) => day - offsetAt(at, zone)).sort((a, b) => a - b)
+  return found.find((at) => dayOf(at, zone) === day) ?? found.at(-1)!
 }
 
 const spanOfDay = (day: number, zone: string): Span => ({

@@ -2,9 +2,11 @@ import jsonpatch from 'fast-json-patch'
 import { Rejected } from '../../eventstore/engine/rejected.ts'
 import type { Decision, EventContext, StreamKind } from '../../eventstore/engine/stream.ts'
 import { type Room, UNLIMITED, assertFits } from '../namespace/room.ts'
-import { type Arriving, NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
+import { type Arriving, assertNotArriving, exists, isSameOrigin } from './arriving.ts'
+import { deletion } from './deletion.ts'
+import { NO_EARLIER, earlierFields, earlierDeletions, withDeletion } from './earlier-deletions.ts'
 import type { PatchOperation } from '../../base/json/patch-operation.ts'
-import { type Origin, type Place, TraceEvent } from './events.ts'
+import { type Origin, TraceEvent } from './events.ts'
 import type { Counts, PresentTrace, Trace, TraceFields, TraceState } from './state.ts'
 import { sizeOfTrace } from './state-size.ts'
 import { NO_PARTS, headOfText } from './messages/heads.ts'
@@ -164,12 +166,6 @@ const update = ({ fields }: PresentTrace, given: FieldsOfUpsert): TraceEvent[] =
   return [{ type: 'TraceUpdated', data: { patch: jsonpatch.compare(fields, after) as never } }]
 }
 
-/** @throws Rejected exists while a trace is being moved here */
-const assertNotArriving = ({ trace }: TraceState): void => {
-  if (trace.is === 'absent' && trace.arriving)
-    throw new Rejected('exists', 'A trace with this externalId is being moved here: send the request again later')
-}
-
 const withVisibility = (given: FieldsOfUpsert) => ({ visibility: 'private' as const, ...given })
 
 /**
@@ -219,16 +215,6 @@ export const patch =
     return update(trace, given)
   }
 
-/** @throws Rejected exists: a trace cannot be moved to where another one has its externalId */
-export const exists = (externalId: string): Rejected =>
-  new Rejected(
-    'exists',
-    `The namespace has another trace with the externalId ${externalId}, so nothing was moved: delete one of the two first`,
-  )
-
-const isSame = (one: Origin, other: Origin): boolean =>
-  one.namespaceId === other.namespaceId && one.deletions === other.deletions
-
 /**
  * Lets a trace be moved here: until `HistoryErased` completes it there is none, and no other can be created. Does nothing if it is being moved already.
  * @throws Rejected exists
@@ -237,7 +223,7 @@ export const arrive =
   ({ externalId, namespaceId, createdBy, movedFrom }: Arriving): Decide =>
   ({ trace }) => {
     if (trace.is === 'present') throw exists(externalId)
-    if (trace.arriving && !isSame(trace.arriving.movedFrom, movedFrom)) throw exists(externalId)
+    if (trace.arriving && !isSameOrigin(trace.arriving.movedFrom, movedFrom)) throw exists(externalId)
     if (trace.arriving) return []
     const data = { externalId, namespaceId, createdBy, movedFrom, ...earlierFields(trace.earlier) }
     return [{ type: 'TraceArriving', data }]
@@ -247,22 +233,11 @@ export const arrive =
 export const withdraw =
   (from?: Origin): Decide =>
   ({ trace }, now) => {
-    if (trace.is === 'present' || !trace.arriving || (from && !isSame(trace.arriving.movedFrom, from))) return []
+    if (trace.is === 'present' || !trace.arriving || (from && !isSameOrigin(trace.arriving.movedFrom, from))) return []
     const { externalId, namespaceId, createdBy } = trace.arriving
     const data = { externalId, namespaceId, createdBy, createdAt: now, messageCount: 0, withdrawn: true as const }
     return [{ type: 'TraceDeleted', data: { ...data, ...earlierFields(trace.earlier) } }]
   }
-
-/** The event that deletes a trace. `why`: it was moved, or it is taken back from where it was moved to. */
-export const deletion = (
-  trace: PresentTrace,
-  why: { readonly movedTo?: Place; readonly withdrawn?: true } = {},
-): TraceEvent => {
-  const { externalId, namespaceId, createdBy, createdAt, counts, earlier } = trace
-  const { messageCount } = counts
-  const data = { externalId, namespaceId, createdBy, createdAt, messageCount, ...why, ...earlierFields(earlier) }
-  return { type: 'TraceDeleted', data }
-}
 
 /** Deletes a trace. The event needs no earlier one, because all of them are erased. */
 export const remove =

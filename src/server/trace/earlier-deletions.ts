@@ -1,4 +1,4 @@
-import type { Origin, Place, TraceEvent } from './events.ts'
+import type { Place, TraceEvent } from './events.ts'
 
 /** The deletion of one incarnation of a trace. Times are milliseconds. */
 type Deletion = {
@@ -13,15 +13,6 @@ type Deletion = {
 
 /** The earlier deletions of a trace: how many there were, and the newest ones, the last one at the end. */
 export type Earlier = { readonly count: number; readonly newest: readonly Deletion[] }
-
-/** A trace that is being moved here, and is not here yet. */
-export type Arriving = {
-  readonly externalId: string
-  /** The namespace that it is moved to. */
-  readonly namespaceId: string
-  readonly createdBy: string
-  readonly movedFrom: Origin
-}
 
 type Deleted = Extract<TraceEvent, { type: 'TraceDeleted' }>['data']
 

@@ -1,6 +1,7 @@
 import type { TraceTexts } from '../../contract/trace-texts.ts'
 import type { MessageTypeCounts, Visibility } from '../../contract/trace.ts'
-import type { Arriving, Earlier } from './earlier-deletions.ts'
+import type { Arriving } from './arriving.ts'
+import type { Earlier } from './earlier-deletions.ts'
 import type { LoadedMessages, PartsOfUpsert } from './messages/loaded.ts'
 
 export type TraceFields = TraceTexts & { readonly visibility: Visibility }

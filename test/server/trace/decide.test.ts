@@ -5,9 +5,10 @@ import * as assert from 'uvu/assert'
 import { Rejected, type Rejection } from '../../../src/eventstore/engine/rejected.ts'
 import type { Decision } from '../../../src/eventstore/engine/stream.ts'
 import { upsertMessages } from '../../../src/server/trace/messages/decide.ts'
-import { summarise } from '../../../src/server/trace/decide-summary.ts'
+import { carrySummary, summarise } from '../../../src/server/trace/decide-summary.ts'
 import {
   type FieldsOfUpsert,
+  arrive,
   noCounts,
   patch,
   remove,
@@ -17,14 +18,15 @@ import {
   traces,
   unlessDeleted,
   upsert,
+  withdraw,
 } from '../../../src/server/trace/decide.ts'
-import type { Trace, TraceState } from '../../../src/server/trace/state.ts'
+import type { PresentTrace, Trace, TraceState } from '../../../src/server/trace/state.ts'
 import { TraceEvent } from '../../../src/server/trace/events.ts'
 import { NO_PARTS } from '../../../src/server/trace/messages/heads.ts'
 import { LoadedMessages, type MessageHead } from '../../../src/server/trace/messages/loaded.ts'
 import { toUpsert } from '../../../src/server/trace/messages/message.ts'
 import type { UserRole } from '../../../src/server/trace/policy.ts'
-import { type Expectation, NOON, foldAll, specify } from '../../support/given.ts'
+import { type Expectation, LATER, NOON, foldAll, specify } from '../../support/given.ts'
 
 const test = suite('trace/decide')
 
@@ -82,6 +84,11 @@ const historyErased: TraceEvent = {
     ...{ since: 3, runs: [[0, 3, 1]], bytes: 100, erased: 3, past: [], earlier: [] },
   },
 }
+const from = { namespaceId: 'before', slug: 'before', deletions: 0 }
+const arriving = (earlier: Data<'TraceArriving'>['earlier'] = []): TraceEvent => ({
+  type: 'TraceArriving',
+  data: { ...origin, createdBy: 'ada', movedFrom: from, earlier },
+})
 const summarised: TraceEvent = { type: 'TraceSummarised', data: { title: 'T', summary: 'S', messageCount: 1 } }
 
 /** What the service may have in memory, which need not be all messages: the heads of some. */
@@ -113,6 +120,7 @@ const states = {
   'never existed': { is: 'absent', past: [], writer: ada },
   'was deleted': { is: 'absent', past: [created, deleted()], writer: ada },
   'was deleted and created again': { ...present, past: [created, deleted(), created] },
+  'is being moved here': { is: 'absent', past: [arriving()], writer: ada },
   'is the writer’s': present,
   'is another member’s': { ...present, writer: { userId: 'bob', role: 'member' } },
   'is another member’s, and the writer an admin': { ...present, writer: { userId: 'eve', role: 'admin' } },
@@ -152,6 +160,11 @@ const intents = {
   'upsertMessages, one': (writer: UserRole) => upsertMessages(writer, [message]),
   'upsertMessages, one with a change': (writer: UserRole) => upsertMessages(writer, [changedMessage]),
   summarise: (): Decide => summarise(summary, THRESHOLD),
+  carrySummary: (): Decide => carrySummary(foldAll(traces, [...written.past, summarised]).trace as PresentTrace),
+  arrive: (): Decide => arrive({ ...origin, createdBy: 'ada', movedFrom: from }),
+  'arrive, from elsewhere': (): Decide => arrive({ ...origin, createdBy: 'ada', movedFrom: { ...from, deletions: 1 } }),
+  withdraw: (): Decide => withdraw(from),
+  'withdraw, what comes from elsewhere': (): Decide => withdraw({ ...from, namespaceId: 'elsewhere' }),
 }
 
 type Outcome = (then: Expectation<TraceEvent>) => void
@@ -186,6 +199,7 @@ const adds = (upsert: typeof message) => emits(added(upsert), counts(1))
 const refused = {
   'never existed': rejects('not_found'),
   'was deleted': rejects('not_found'),
+  'is being moved here': rejects('not_found'),
   'is another member’s': rejects('forbidden'),
   'is of a writer who has left': rejects('not_found'),
 }
@@ -207,16 +221,24 @@ const replacing: Specs['replace'] = {
   'has a summary': replaced,
 }
 
+/** The same outcome for each state. */
+const each = (outcome: Outcome) =>
+  Object.fromEntries(Object.keys(states).map((name) => [name, outcome])) as Specs['upsert']
+
+const fromElsewhere = { ...origin, createdBy: 'ada', movedFrom: { ...from, deletions: 1 } }
+
 const specs: Specs = {
   upsert: {
     ...replacing,
     'never existed': updates(createdByUpsert),
     'was deleted': updates(createdByUpsert),
+    'is being moved here': rejects('exists'),
   },
   unlessDeleted: {
     ...replacing,
     'never existed': updates(createdByUpsert),
     'was deleted': rejects('deleted'),
+    'is being moved here': rejects('exists'),
   },
   replace: replacing,
   patch: {
@@ -253,6 +275,7 @@ const specs: Specs = {
   removeUnchanged: {
     'never existed': emits(),
     'was deleted': emits(),
+    'is being moved here': emits(),
     'was deleted and created again': emits(
       deleted({
         createdAt: NOON + 2_000,
@@ -275,6 +298,7 @@ const specs: Specs = {
   touchUnchanged: {
     'never existed': emits(),
     'was deleted': emits(),
+    'is being moved here': emits(),
     'was deleted and created again': touched,
     'is the writer’s': touched,
     'is another member’s': touched,
@@ -326,6 +350,7 @@ const specs: Specs = {
   summarise: {
     'never existed': emits(),
     'was deleted': emits(),
+    'is being moved here': emits(),
     'was deleted and created again': emits(),
     'is the writer’s': emits(summarised),
     'is another member’s': emits(summarised),
@@ -340,6 +365,31 @@ const specs: Specs = {
     'has other messages, and the message is known to be missing': emits(summarised),
     'has a summary': emits(),
   },
+  carrySummary: {
+    ...each(emits()),
+    'has the message': emits(summarised),
+    'has the changed message': emits(summarised),
+    'has the message, and only its head is loaded': emits(summarised),
+    'had its past erased': emits(summarised),
+    'has messages that are not loaded': emits(summarised),
+    'has other messages, and the message is known to be missing': emits(summarised),
+  },
+  arrive: {
+    ...each(rejects('exists')),
+    'never existed': emits(arriving()),
+    'was deleted': emits(arriving([{ createdAt: NOON, deletedAt: NOON + 1_000, messageCount: 0 }])),
+    'is being moved here': emits(),
+  },
+  'arrive, from elsewhere': {
+    ...each(rejects('exists')),
+    'never existed': emits({ type: 'TraceArriving', data: { ...fromElsewhere, earlier: [] } }),
+    'was deleted': emits({
+      type: 'TraceArriving',
+      data: { ...fromElsewhere, earlier: [{ createdAt: NOON, deletedAt: NOON + 1_000, messageCount: 0 }] },
+    }),
+  },
+  withdraw: { ...each(emits()), 'is being moved here': emits(deleted({ createdAt: LATER, withdrawn: true })) },
+  'withdraw, what comes from elsewhere': each(emits()),
 }
 
 const keys = <T extends object>(of: T) => Object.keys(of) as (keyof T)[]
@@ -424,10 +474,13 @@ test('a trace that the retention deletes is not kept by a touch', () => {
   given(created).when(touchUnchanged(NOON)).emitsThen(unchanged, unchanged)
 })
 
+/** No client asks for these. */
+const ofTheService = ['summarise', 'removeUnchanged', 'touchUnchanged', 'carrySummary', 'arrive', 'withdraw']
+
 test('a caller who is not a member cannot learn that a trace exists', () => {
   const { past, writer } = states['is of a writer who has left']
   for (const intent of keys(intents)) {
-    if (intent === 'summarise' || intent === 'removeUnchanged' || intent === 'touchUnchanged') continue // no client asks for these
+    if (ofTheService.includes(intent.split(',')[0]!)) continue
     const decide = () => intents[intent](writer)(foldAll(traces, past), NOON, NOON)
     assert.throws(decide, (error: unknown) => error instanceof Rejected && error.hidesExistence)
   }

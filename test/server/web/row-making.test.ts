@@ -85,7 +85,7 @@ test('changed rows, single messages and changes of files are made there, too', a
   const all: readonly (readonly [RowTask, string])[] = [
     [{ ...task, is: 'changedRows', view: 'full', changes }, 'id="m-3"'],
     [{ ...task, is: 'message', id: 'm-3' }, 'id="m-3"'],
-    [{ is: 'changes', page }, '<code dir="auto">a.ts</code>'],
+    [{ is: 'changes', page }, '<code dir="auto">a<wbr>.ts</code>'],
   ]
   for (const [one, part] of all) {
     const rows = making.open(one, client)

@@ -82,8 +82,8 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
 
   const batch = (trace: string, messages: object[]) =>
     good('POST', `/v1/traces/${trace}/messages/batch`, { ...by, body: { messages } })
-  const kept = ['changed', 'large', 'back', 'of-bob']
-  for (const trace of ['changed', 'large', 'back', 'gone'])
+  const kept = ['changed', 'large', 'back', 'of-bob', 'moved']
+  for (const trace of ['changed', 'large', 'back', 'gone', 'moved'])
     await good('PUT', `/v1/traces/${trace}`, { ...by, body: { title: ODD, visibility: 'public', model: 'gpt-5' } })
   await good('PUT', '/v1/traces/of-bob', { token: bob.token, body: { title: 'of Bob' } })
   await good('PATCH', '/v1/traces/changed', { ...by, body: { title: `${ODD} anew`, gitBranch: 'main' } })
@@ -92,6 +92,17 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
   for (const trace of ['changed', 'back', 'gone']) await batch(trace, messages)
   await batch('changed', [message('m3', 1), message('m4', 6), { ...message('m5', 0), role: 'user', textContent: ODD }])
   await good('PUT', '/v1/traces/changed/messages/m6', { ...by, body: { role: 'user', order: 7, textContent: ODD } })
+  const failed = { callId: 'failed', toolName: 'Bash' }
+  await batch('changed', [
+    { externalId: 'failed', role: 'assistant', parts: [{ type: 'tool_call', content: { ...failed, args: {} } }] },
+    {
+      externalId: 'why',
+      role: 'user',
+      parts: [{ type: 'tool_result', content: { ...failed, output: ODD, status: 'error' } }],
+    },
+  ])
+  await batch('moved', messages.slice(0, 4))
+  await good('POST', '/v1/traces/moved/move', { ...by, body: { namespace: ada.namespaceSlug! } })
   // An append of many events, and one of a single event, both larger than an append of EventStoreDB may be.
   await batch(
     'large',
@@ -105,7 +116,9 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
   const erasures = () => onServer(databaseUrl, 'select from tracebook.erasures')
   await until(async () => (await erasures()).rows.length === 0)
   await until(async () => {
-    const found = await Promise.all(['changed', 'large', 'back'].map((trace) => good('GET', `/v1/traces/${trace}`, by)))
+    const found = await Promise.all(
+      ['changed', 'large', 'back', 'moved'].map((trace) => good('GET', `/v1/traces/${trace}`, by)),
+    )
     return found.every((each) => 'ai_summary' in (each as { trace: object }).trace)
   })
   return { ...by, traces: kept }

@@ -172,6 +172,20 @@ function* lineText(text: string, pen: Pen): Steps<string> {
   return line.isOver ? text.replaceAll('\r', '\n') : line.text(before, pen.style())
 }
 
+const ERASURE = /\u001b\[\d{0,5}K/
+
+/**
+ * The index of the carriage return in a line that has only one, after which comes less than what stands there, and nothing erases that; -1 for any other line. A terminal shows a
+ * mixture of both texts, which no program means: it wrote for a file, and meant two lines.
+ */
+const endOfHalf = (line: string): number => {
+  const text = line.endsWith('\r') ? line.slice(0, -1) : line
+  const at = text.indexOf('\r')
+  const rest = text.slice(at + 1)
+  if (at < 0 || rest === '' || rest.includes('\r') || ERASURE.test(rest)) return -1
+  return rest.replace(SEQUENCE, '').length < line.slice(0, at).replace(SEQUENCE, '').length ? at : -1
+}
+
 /**
  * What a terminal shows in the end of what a program wrote, in steps: carriage returns, backspaces, erasures (`ESC[K`) and moves within a line
  * are carried out, so that a bar of progress is one line. Colours stay; so do lines without any of these, character by character.
@@ -185,10 +199,14 @@ export function* screenSteps(text: string): Steps<string> {
     const next = text.indexOf('\n', at)
     const end = next < 0 ? text.length : next
     const line = text.slice(at, end)
-    if (CHANGES.test(line)) all += yield* lineText(line, pen)
-    else {
-      yield* wear(line, pen)
-      all += line
+    const half = endOfHalf(line)
+    for (const [i, part] of (half < 0 ? [line] : [line.slice(0, half), line.slice(half + 1)]).entries()) {
+      if (i > 0) all += '\n'
+      if (CHANGES.test(part)) all += yield* lineText(part, pen)
+      else {
+        yield* wear(part, pen)
+        all += part
+      }
     }
     if (next >= 0) all += '\n'
     left -= end - at + 1

@@ -33,6 +33,18 @@ const seenLines = (seen: readonly Seen[]): string[] => {
 
 const TOKEN = new RegExp(`${ESCAPE}\\[(\\d*)([A-Za-z])|[\\s\\S]`, 'gu')
 
+/** With a line end for the only carriage return of a line if what follows it is shorter than what it would leave standing. */
+const withWholeLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => {
+      const [before = '', after = '', ...more] = line.replace(/\r$/, '').split('\r')
+      const lengthOf = (part: string) => part.replace(new RegExp(`${ESCAPE}\\[\\d*[A-Za-z]`, 'g'), '').length
+      const isHalf = more.length === 0 && !/\u001b\[\d*K/.test(after) && lengthOf(after) < lengthOf(before)
+      return after !== '' && isHalf ? line.replace('\r', '\n') : line
+    })
+    .join('\n')
+
 /** A second model, slow and plain: each line is a list of columns, which each sign makes anew. Knows only what the property writes. */
 const modelOf = (text: string): Seen[] => {
   let style = ''
@@ -100,7 +112,7 @@ test('each line is what a second model of a terminal makes of it, in the same co
       assert.not.match(shown, /\r(?!\n|$)|[\b]/)
       // Of a carriage return before a line end nothing is seen.
       const seen = seenLines(seenOf(shown).filter(([character]) => character !== '\r'))
-      const expected = seenLines(modelOf(text))
+      const expected = seenLines(modelOf(withWholeLines(text)))
       // Tabs that were not overwritten are still tabs.
       if (shown.includes('\t')) return
       assert.equal(seen, expected, JSON.stringify([text, shown]))
@@ -118,6 +130,13 @@ test('what is shown stays what it is, and text without changes is the same text'
       assert.is(screenText(plain), plain)
     }),
   )
+})
+
+test('a text that a shorter one would half cover stays, on a line of its own', () => {
+  assert.is(screenText('begin and more\r# not it\r\nend'), 'begin and more\n# not it\r\nend')
+  assert.is(screenText('begin\r# all of it'), '# all of it')
+  assert.is(screenText(`begin\r${ESCAPE}[Kall`), 'all')
+  assert.is(screenText('begin\r10 %\r9 %'), '9 %%n')
 })
 
 const bar = `Downloading set.tar${Array.from({ length: 101 }, (_, i) => `\r  ${i}% [${'#'.repeat(i / 5).padEnd(20)}] ${i} MB`).join('')}\nsaved  \bset.tar\r\nnot this\r${ESCAPE}[Klast line\n`

@@ -44,7 +44,9 @@ export const ONLY_NAMED = 'test/client/programs/'
 /** The beginnings of the paths of files that take more than ten seconds of processor time, or that wait for long. */
 const SLOW = [
   'access/traces',
+  'client/agents/added-lines',
   'client/agents/claude-code/huge',
+  'client/agents/ccusage',
   'client/upload/two-writers',
   'commands/audit/',
   'commands/exit-codes',
@@ -69,10 +71,12 @@ const SLOW = [
   'eventstore/postgres/leader',
   'fault/',
   'server/erasure/',
+  'server/export/hostile-pages',
   'server/export/routes',
   'server/history/copied-log',
   'server/history/erase',
   'server/history/move-trace',
+  'server/history/past-work',
   'server/history/past.',
   'server/http/hostile',
   'server/http/intake',
@@ -80,6 +84,7 @@ const SLOW = [
   'server/http/list-page',
   'server/http/long-lists',
   'server/mcp/bounds',
+  'server/models/fill',
   'server/proof/other-logs',
   'server/proof/process',
   'server/proof/verify/tampering',
@@ -95,6 +100,7 @@ const SLOW = [
   'server/trace/list-plans',
   'server/trace/locate',
   'server/trace/long-lists',
+  'server/trace/messages/large',
   'transcript/steps',
 ]
 

@@ -287,18 +287,23 @@ export const newMoves = (services: MoveServices): Moves => {
     return { answer: traceId(to.namespaceId, externalId), position }
   }
 
+  /** @throws WrongRevision if others write to the copy, such as the move that takes it back */
+  const removeCopy = async (where: Parameters<typeof copyOf>[0], context: Context): Promise<void> => {
+    const copy = await copyOf(where)
+    if (copy.is !== 'copy' || copy.isChanged) return
+    const { trace, at, last } = copy.trace
+    const { position } = await append(where.there, last.revision, deletion(trace), Math.max(now(), at), context)
+    await caughtUp(position)
+  }
+
   const removeCopies: Moves['removeCopies'] = async ({ id, externalId, namespaceId }, context) => {
     const others = await reads.rows<{ id: string } & Row>('moved-copies', copiesStatement, [keyHash(externalId), id])
     if (others.length === 0) return
     const { is, earlier } = await traceNow(id)
     if (is === 'present') return
-    for (const { id: there } of others) {
-      const copy = await copyOf({ origin: { namespaceId, deletions: earlier.count - 1 }, there })
-      if (copy.is !== 'copy' || copy.isChanged) continue
-      const { trace, at, last } = copy.trace
-      const { position } = await append(there, last.revision, deletion(trace), Math.max(now(), at), context)
-      await caughtUp(position)
-    }
+    const origin = { namespaceId, deletions: earlier.count - 1 }
+    for (const { id: there } of others)
+      await wholeTraces.untilDone(INTERRUPTED, () => removeCopy({ origin, there }, context))
   }
 
   const moveTrace: MoveTrace = (trace, to, userId, context) =>

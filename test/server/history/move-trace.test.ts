@@ -291,7 +291,7 @@ test('who loses the right while the move waits for its turn moves nothing, neith
 test('on two nodes a deletion leaves nothing there, and two moves leave one trace', async () => {
   const other = await openNode({ env: { ROLES: 'api,projector' } })
   const there = callerOf(other, bob.token)
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < 12; i++) {
     const one = await inNamespace(bob, 'acme')
     await other.service.visible(await node.service.log.head())
     const moving = move(bob, one.externalId, 'acme', 'beta')

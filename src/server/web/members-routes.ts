@@ -38,11 +38,12 @@ import {
 } from '../pages/members.ts'
 import { sendPage } from '../pages/page.ts'
 import { displayNamesOf } from '../user/queries.ts'
+import { savedParameter } from './saved.ts'
 
 const Params = z.object({ slug: Key })
 type Params = z.infer<typeof Params>
 
-/** What the page says after a form was taken, by the value of `?saved=` in the redirect. */
+/** What the page says after a form was taken. */
 const saved = {
   created: 'The namespace is made. Invite the people who belong to it.',
   role: 'The role is changed.',
@@ -54,10 +55,7 @@ type Saved = keyof typeof saved
 
 const Query = z.object({
   cursor: Cursor.optional(),
-  saved: z
-    .enum(Object.keys(saved) as [Saved, ...Saved[]])
-    .optional()
-    .catch(undefined),
+  saved: savedParameter(saved),
 })
 type Query = z.infer<typeof Query>
 

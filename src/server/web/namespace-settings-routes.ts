@@ -22,11 +22,12 @@ import {
 } from '../pages/namespace-settings.ts'
 import { sendPage } from '../pages/page.ts'
 import { MOST_COUNTED, outlookOf } from '../retention/outlook.ts'
+import { savedParameter } from './saved.ts'
 
 const Params = z.object({ slug: Key })
 type Params = z.infer<typeof Params>
 
-/** What the page says after a form was taken, by the value of `?saved=` in the redirect. */
+/** What the page says after a form was taken. */
 const saved = {
   details: 'The name and the description are saved.',
   picture: 'The picture is saved.',
@@ -34,12 +35,7 @@ const saved = {
 } as const
 type Saved = keyof typeof saved
 
-const Query = z.object({
-  saved: z
-    .enum(Object.keys(saved) as [Saved, ...Saved[]])
-    .optional()
-    .catch(undefined),
-})
+const Query = z.object({ saved: savedParameter(saved) })
 type Query = z.infer<typeof Query>
 
 const pathOf = (name: string): string => `/@:slug/-/${name}`

@@ -19,10 +19,11 @@ import { rename } from '../user/decide.ts'
 import { identitiesOf, userById } from '../user/queries.ts'
 import { removeOwnIdentity } from '../user/routes.ts'
 import type { UserServices } from '../user/services.ts'
+import { savedParameter } from './saved.ts'
 
 const SETTINGS = '/settings'
 
-/** What the page says after a form was saved, by the value of `?saved=` in the redirect. */
+/** What the page says after a form was saved. */
 const saved = {
   name: 'Your name is saved.',
   look: 'The appearance is saved.',
@@ -32,7 +33,7 @@ const saved = {
 type Saved = keyof typeof saved
 const after = (what: Saved): string => `${SETTINGS}?saved=${what}`
 
-const Query = z.object({ saved: z.enum(Object.keys(saved) as [Saved, ...Saved[]]).optional() })
+const Query = z.object({ saved: savedParameter(saved) })
 const YEAR_SECONDS = 31_536_000
 
 type SettingsServices = SessionServices & UserServices

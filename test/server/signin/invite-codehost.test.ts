@@ -1,6 +1,5 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { InviteView } from '../../../src/contract/invites.ts'
 import type { MemberView } from '../../../src/contract/members.ts'
 import type { CurrentSession } from '../../../src/contract/sessions.ts'
 import { invitePath } from '../../../src/server/pages/links.ts'
@@ -9,6 +8,7 @@ import { type FormBrowser, newFormBrowser } from '../../support/form-browser.ts'
 import type { App } from '../../support/open-app.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { callerOf } from '../../support/world.ts'
+import { invitesOf } from './support/invites.ts'
 import { ORIGIN, githubLike, openWithProvider } from './support/world.ts'
 
 const test = suite('the page of an invite, with a code host')
@@ -19,12 +19,7 @@ const [invited, off] = [await openNode({ env: { SIGN_UP: 'invited' } }), await o
 const ada = await world.device('ada')
 const { slug } = await ada.newTeam('the-team')
 const team = `/v1/namespaces/${slug}`
-const invite = async (body: object = {}) =>
-  (await ada.send<{ invite: InviteView }>('POST', `${team}/invites`, body)).invite.code
-const usesOf = async (code: string) => {
-  const { invites } = await ada.send<{ invites: InviteView[] }>('GET', `${team}/invites`)
-  return invites.find((one) => one.code === code)!.useCount
-}
+const { invite, usesOf } = invitesOf(ada, slug)
 const memberIds = async () => {
   const { members } = await ada.send<{ members: MemberView[] }>('GET', `${team}/members`)
   return members.map(({ user }) => user.id)

@@ -1,19 +1,15 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Caller, callers, openTeam } from '../../access/team.ts'
-import type { InviteView } from '../../../src/contract/invites.ts'
 import type { CurrentSession } from '../../../src/contract/sessions.ts'
 import { invitePath } from '../../../src/server/pages/links.ts'
 import { newFormBrowser } from '../../support/form-browser.ts'
+import { invitesOf } from './support/invites.ts'
 
 const test = suite('who may do what on the page of an invite, and with the forms of a browser')
 const { app, team } = await openTeam(test)
 const url = `/v1/namespaces/${team.slug}`
-const invite = async () => (await team.admin.send<{ invite: InviteView }>('POST', `${url}/invites`, {})).invite.code
-const usesOf = async (code: string) => {
-  const { invites } = await team.admin.send<{ invites: InviteView[] }>('GET', `${url}/invites`)
-  return invites.find((one) => one.code === code)!.useCount
-}
+const { invite, usesOf } = invitesOf(team.admin, team.slug)
 const browserOf = (token: string | undefined) => {
   const browser = newFormBrowser(app)
   if (token !== undefined) browser.cookies.set('tracebook', token)

@@ -10,6 +10,8 @@ import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { callerOf, signIn } from '../../support/world.ts'
+import { invitesOf } from './support/invites.ts'
+import { refusedIn } from './support/refused-in.ts'
 
 const test = suite('the page of an invite, without a code host')
 const HOUR = 3_600_000
@@ -24,12 +26,7 @@ await ada.send('PATCH', '/v1/user', { displayName: 'Ada & <i>' })
 const { slug } = await ada.newTeam('the-team')
 const team = `/v1/namespaces/${slug}`
 
-const invite = async (body: object = {}) =>
-  (await ada.send<{ invite: InviteView }>('POST', `${team}/invites`, body)).invite.code
-const usesOf = async (code: string) => {
-  const { invites } = await ada.send<{ invites: InviteView[] }>('GET', `${team}/invites`)
-  return invites.find((one) => one.code === code)!.useCount
-}
+const { invite, usesOf } = invitesOf(ada, slug)
 const roleOf = async (userId: string) => {
   const { members } = await ada.send<{ members: MemberView[] }>('GET', `${team}/members`)
   return members.find(({ user }) => user.id === userId)?.role
@@ -205,14 +202,7 @@ test('each end says what to do next', async () => {
   }
 })
 
-/** What a form answers, and whether anything is stored. */
-const refused = async (send: () => ReturnType<FormBrowser['send']>) => {
-  const before = await head()
-  const { statusCode, body, headers } = await send()
-  assert.equal(await since(before), [])
-  assert.not.match(String(headers['set-cookie']), /tracebook=tb_/)
-  return { status: statusCode, body }
-}
+const refused = refusedIn(service.log)
 
 test('the forms are taken from own pages only, and that for new people from the browser that was shown it', async () => {
   const code = await invite()

@@ -8,6 +8,7 @@ import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { type Person, callerOf, signIn } from '../../support/world.ts'
+import { refusedIn } from './support/refused-in.ts'
 
 const test = suite('a browser that is a device of its user')
 const MINUTE = 60_000
@@ -51,14 +52,7 @@ const withSecond = async (displayName: string) => {
 const head = () => service.log.head()
 const since = (before: bigint) => typesSince(service.log, before)
 
-/** What is answered, and that nothing is stored and nobody signed in. */
-const refused = async (send: () => ReturnType<FormBrowser['send']>) => {
-  const before = await head()
-  const { statusCode, body, headers } = await send()
-  assert.equal(await since(before), [])
-  assert.not.match(String(headers['set-cookie']), /tracebook=tb_/)
-  return { status: statusCode, body }
-}
+const refused = refusedIn(service.log)
 
 test('the settings make a link, whose page says who will be signed in; opening it changes nothing', async () => {
   const { person, browser } = await newPerson('Ada')

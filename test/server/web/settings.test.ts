@@ -44,6 +44,9 @@ test('a name is saved, and shown', async () => {
   const { body } = await read('/settings?saved=name', cookieOf(session))
   assert.match(body, 'value="Ada &lt;b&gt;"')
   assert.match(body, 'Your name is saved.')
+  const unknown = await read('/settings?saved=unknown', cookieOf(session))
+  assert.is(unknown.statusCode, 200)
+  assert.not.match(unknown.body, 'is saved')
 })
 
 test('the form has the exact name, and a refused name leads back to the page', async () => {

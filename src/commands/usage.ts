@@ -169,7 +169,10 @@ export const usage = async (access: Access, options: Options): Promise<number> =
     })
   const rows = await read(by)
   if (options.json) for (const row of rows) await printDocument({ type: 'row', row })
-  else if (rows.length === 0) say(`Nothing is known of this time in the namespace "${slug}". ${NO_USAGE_OF}`)
+  else if (rows.length === 0)
+    say(
+      `The namespace "${slug}" has no messages from ${shortTime(since)} to ${shortTime(until)}. Ask for another time by --since and --until.`,
+    )
   else {
     const head = `${slug}, ${shortTime(since)} to ${shortTime(until)}, days in ${period.tz}`
     await printLines([{ text: head, style: 'dim' }])

@@ -197,15 +197,16 @@ test('authors have their names, and tools no total', () =>
     ])
   }))
 
-test('without anything to add up it says which agents record nothing', () =>
+test('without anything to add up it says so, and which agents record nothing', () =>
   inWorld(async (world) => {
     const { url, user, newUser, putTrace } = world
     const slug = await namespaceOf(url, user)
     const none = await user.run('usage')
     assert.equal([none.how, none.out], [0, ''])
-    assert.is(
-      none.err,
-      `Nothing is known of this time in the namespace "${slug}". Cursor records no usage, Copilot CLI only that of its output.\n`,
+    const [said, rest] = none.err.split(/ from .+ to .+\. Ask/)
+    assert.equal(
+      [said, rest],
+      [`The namespace "${slug}" has no messages`, ' for another time by --since and --until.\n'],
     )
     assert.equal((await runJson(user, 'usage')).documents, [])
     await putTrace(user, 'talk', {}, ['Hello'])

@@ -13,7 +13,13 @@ import { AHEAD, isSessionAhead, timeOrArrival } from '../base/time-ahead.ts'
 import { type Access, noticedTiming, requireNotLost } from './support/access.ts'
 import type { ClientOptions } from './support/access.ts'
 
-type Options = ClientOptions & { readonly limit: number; readonly newest?: boolean }
+type Options = ClientOptions & {
+  readonly limit: number
+  readonly newest?: boolean
+  /** In milliseconds; `since` is inclusive, `until` exclusive. */
+  readonly since?: number
+  readonly until?: number
+}
 
 type Result = AnswerOf<'GET /v1/search'>['results'][number]
 type Hit = Result['hits'][number]
@@ -92,7 +98,14 @@ export const searchAll = async (access: Access, options: Options, words: readonl
   const { call } = newRequests(server, token, { timing: noticedTiming })
   const parentOf = newParents(newTracesClient(server, token, noticedTiming))
   const tz = localTimeZone()
-  const query = { q: words.join(' '), tz, sort: options.newest ? 'newest' : 'relevance', namespace } as const
+  const query = {
+    q: words.join(' '),
+    tz,
+    sort: options.newest ? 'newest' : 'relevance',
+    namespace,
+    ...(options.since === undefined ? {} : { from: String(options.since) }),
+    ...(options.until === undefined ? {} : { to: String(options.until - 1) }), // the API's `to` is inclusive
+  } as const
   let [shown, hasMore] = [0, false]
   const read = (cursor: string | undefined) => {
     const limit = String(Math.min(MAX_PAGE, options.limit - shown))

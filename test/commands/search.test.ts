@@ -29,6 +29,14 @@ test('traces that the user may read are found, with links to the messages', () =
     const { documents } = await runJson(user, 'search', 'UserName')
     assert.is((documents[0] as unknown as { hits: { ordinal: number }[] }).hits[0]!.ordinal, 1)
 
+    const hour = 3_600_000
+    const [before, after] = [-hour, hour].map((ms) => new Date(Date.now() + ms).toISOString())
+    const isFound = async (...times: string[]) => (await user.run('search', 'UserName', ...times)).out !== ''
+    assert.ok(await isFound('--since', before!, '--until', after!))
+    assert.not(await isFound('--since', after!))
+    assert.not(await isFound('--until', before!))
+    assert.is((await user.run('search', 'UserName', '--since', 'someday')).how, 2)
+
     const none = await user.run('search', 'nothing')
     assert.equal([none.how, none.out], [0, ''])
     assert.match(none.err, 'Nothing was found for nothing.')

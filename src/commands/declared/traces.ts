@@ -66,6 +66,8 @@ const search = (): Command =>
     new Command('search')
       .argument('<words...>', 'what to find; put a query with quotation marks or a minus into quotation marks')
       .option('-n, --limit <count>', 'show at most this many sessions', count, 10)
+      .option('--since <time>', 'only what was said since a date, a time, or an age such as 7d', startTime)
+      .option('--until <time>', 'only what was said before a time, or up to the end of a date', endTime)
       .option('--newest', 'the latest first, instead of the best'),
     {
       help: {
@@ -82,7 +84,7 @@ What was uploaded is found within two seconds.`,
           ['tracebook search getUserName'],
           ['tracebook search \'"no such file" has:error\'', 'a phrase, in messages with an error'],
           ['tracebook search app.ts project:shop from:2026-01-01', 'sessions of one project, of this year'],
-          ['tracebook search login since:7d', 'of the last seven days'],
+          ['tracebook search login --since 7d', 'of the last seven days, as "login since:7d"'],
           ['tracebook search login --json | jq -r .trace.externalId', 'for scripts'],
         ],
         documents: [['{"type":"result","trace","hits","more"}', 'what was found in a trace, as the API shows it']],

@@ -11,6 +11,7 @@ export const errors = {
   method_not_allowed: 405,
   changed: 409,
   exists: 409,
+  key_changed: 409,
   last_admin: 409,
   last_identity: 409,
   device_known: 409,
@@ -44,6 +45,7 @@ const reasons: Readonly<Record<ErrorCode, string>> = {
     'request again with the new revision.',
   exists:
     'The namespace has another trace with this `externalId`, or one is being moved there. Delete one of the two first, or send the request again later.',
+  key_changed: 'The namespace has another key for the hashes of lines. Read it again, and hash the lines with it.',
   last_admin: 'The namespace would be left without an admin. Make another member an admin first.',
   last_identity: 'The user would be left without a way to sign in. Add another device or account first.',
   device_known:

@@ -54,6 +54,10 @@ export const tags = [
     description: 'The newest traces: public ones and, if you are signed in, those of your active namespace.',
   },
   { name: 'search', description: 'Messages of all traces that you may read, found by words and fields.' },
+  {
+    name: 'attribution',
+    description: 'Which session wrote a line; commits with the lines that sessions wrote; for members.',
+  },
   { name: 'realtime', description: 'Lists and traces that are sent again whenever they change.' },
   { name: 'history', description: 'Who did what and when, and traces as they were in the past; for members.' },
   {

@@ -129,7 +129,8 @@ test('the client knows the contract by its types only', () => {
 
 test('the scripts of pages are files of their own, clients of the service, and know the contract by its types only', () => {
   const allowed = ['scripts of pages', 'contract']
-  const ofBase = ['src/base/time-ahead.ts', 'src/base/sub-agents.ts'] // which need nothing of Node.js
+  // These need nothing of Node.js.
+  const ofBase = ['time-ahead', 'sub-agents', 'folded', 'normal-form'].map((name) => `src/base/${name}.ts`)
   const found = imports.filter(
     ({ file, imported }) =>
       roomOf(file) === 'scripts of pages' && !allowed.includes(roomOf(imported)) && !ofBase.includes(imported),

@@ -129,6 +129,31 @@ test('find searches the whole session, opens the part with a match, and goes on 
   await found(page, 'Nothing found')
 })
 
+test('find marks what was counted, however its letters are written', async () => {
+  const { path } = await seedSession(world().app, [
+    message(
+      0,
+      'assistant',
+      text('Cafe\u0301, CAF\u00c9 and **cafe\u0301** don\u2019t; \ufb01le \uff25\uff32\uff32\uff2f\uff32'),
+    ),
+  ])
+  const page = await visit(path)
+  const marks = () =>
+    page.evaluate<readonly string[]>("[...(CSS.highlights.get('found') ?? [])].map((range) => String(range))")
+  for (const [typed, expected] of [
+    ['caf\u00e9', ['Cafe\u0301', 'CAF\u00c9', 'cafe\u0301']],
+    ["don't", ['don\u2019t']],
+    ['file error', ['\ufb01le \uff25\uff32\uff32\uff2f\uff32']],
+    ['i', ['\ufb01']],
+  ] as const) {
+    await press(page, '/')
+    await page.keyboard.type(typed)
+    await found(page, `1 of ${expected.length}`)
+    assert.equal(await marks(), expected)
+    await press(page, 'Escape')
+  }
+})
+
 test('the second key leads past everything to the outline', async () => {
   const page = await visit((await seeded()).path)
   await press(page, 'Tab', 'Tab')

@@ -1,6 +1,6 @@
 import type { Steps } from '../../base/json/steps.ts'
-import { comparable, folded } from '../trace/messages/folded.ts'
-import { type NormalText, newNormalText } from '../trace/messages/normal-form.ts'
+import { comparable, folded } from '../../base/folded.ts'
+import { type NormalText, newNormalText } from '../../base/normal-form.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import { isWhole } from '../trace/tokens/words.ts'
 import type { Query } from './query.ts'

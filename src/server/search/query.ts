@@ -1,4 +1,4 @@
-import { comparable } from '../trace/messages/folded.ts'
+import { comparable } from '../../base/folded.ts'
 import { places } from '../trace/tokens/searched-text.ts'
 import { type QueryClock, TIMES, spanIn } from './times.ts'
 

@@ -1,4 +1,4 @@
-import { comparable } from '../trace/messages/folded.ts'
+import { comparable } from '../../base/folded.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import type { Found, Mark } from './found.ts'
 import type { FoundDoc } from './verify.ts'

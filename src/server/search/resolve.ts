@@ -2,7 +2,7 @@ import { segmentsStatement, startsOf } from '../../tables/search.ts'
 import { isId } from '../../base/ids.ts'
 import type { Role } from '../../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'
-import { comparable } from '../trace/messages/folded.ts'
+import { comparable } from '../../base/folded.ts'
 import type { Condition, Field, Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
 

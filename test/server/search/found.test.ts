@@ -8,7 +8,7 @@ import { textsOfMessage } from '../../../src/server/trace/tokens/message-texts.t
 import type { TextPlace, SearchedText } from '../../../src/server/trace/tokens/searched-text.ts'
 import { snippetOf } from '../../../src/server/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../../src/server/trace/tokens/words.ts'
-import { folded } from '../../../src/server/trace/messages/folded.ts'
+import { folded } from '../../../src/base/folded.ts'
 import { clock } from './support/clock.ts'
 
 const test = suite('finding the words of a query in texts')

@@ -1,45 +1,30 @@
-/** A text in lower case in which every character has the same offset as in the text. */
-const folded = (text: string): string => {
-  const lower = text.toLowerCase()
-  return lower.length === text.length
-    ? lower
-    : [...text].map((one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
-}
+import { placesIn } from './places.ts'
 
-/** The most occurrences of a text that are looked for in a row. */
-const MOST_IN_A_ROW = 1_000
-
-/** The occurrences of a text in a row, regardless of case, also across elements. */
+/** The occurrences of a text in a row, in any case and form of Unicode, also across elements. */
 export const rangesIn = (row: HTMLElement, text: string): Range[] => {
-  const wanted = folded(text)
   const inside = row.querySelector(':scope > .in')
-  if (wanted === '' || !inside) return []
+  if (text === '' || !inside) return []
   const nodes: { readonly node: Text; readonly start: number }[] = []
   let whole = ''
   const walker = document.createTreeWalker(inside, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
     const node = walker.currentNode as Text
     nodes.push({ node, start: whole.length })
-    whole += folded(node.data)
+    whole += node.data
   }
   let node = 0
   const pointAt = (offset: number): [Text, number] => {
     while (nodes[node + 1] && nodes[node + 1]!.start <= offset) node++
+    while (nodes[node]!.start > offset) node-- // a letter whose accent stands in another element
     return [nodes[node]!.node, offset - nodes[node]!.start]
   }
-  const ranges: Range[] = []
-  for (
-    let at = whole.indexOf(wanted);
-    at >= 0 && ranges.length < MOST_IN_A_ROW;
-    at = whole.indexOf(wanted, at + wanted.length)
-  ) {
+  return placesIn(whole, text).map(([start, end]) => {
     const range = document.createRange()
-    range.setStart(...pointAt(at))
-    const [last, offset] = pointAt(at + wanted.length - 1)
+    range.setStart(...pointAt(start))
+    const [last, offset] = pointAt(end - 1)
     range.setEnd(last, offset + 1)
-    ranges.push(range)
-  }
-  return ranges
+    return range
+  })
 }
 
 /** The most occurrences that are marked in a page. */

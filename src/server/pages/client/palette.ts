@@ -1,3 +1,4 @@
+import { comparable } from '../../../base/folded.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../../../base/time-ahead.ts'
 import type { FeedTrace } from '../../../contract/feed.ts'
 import { type Action } from './actions.ts'
@@ -5,6 +6,7 @@ import { closest, element, icon } from './dom.ts'
 import { modifier } from './keys.ts'
 import type { OutlinePlace } from './outline.ts'
 import { namespacePath, tracePath } from './paths.ts'
+import { placesIn } from './places.ts'
 
 /** The palette lists groups in this order. */
 const groups = ['Sessions', 'On this page', 'Go'] as const
@@ -103,14 +105,13 @@ const searchItem = (words: string): Item[] => {
 /** A label with the words marked that were searched for. */
 const marked = (label: string, words: readonly string[]): HTMLElement => {
   const line = element('span', { dir: 'auto' })
-  const lower = label.toLowerCase()
   let at = 0
-  // Nothing is marked if the text has another length in lower case.
-  for (const word of lower.length === label.length ? words : []) {
-    const found = lower.indexOf(word, at)
-    if (found < 0) continue
-    line.append(label.slice(at, found), element('mark', {}, label.slice(found, found + word.length)))
-    at = found + word.length
+  for (const word of words) {
+    const place = placesIn(label, word).find(([start]) => start >= at)
+    if (!place) continue
+    const [start, end] = place
+    line.append(label.slice(at, start), element('mark', {}, label.slice(start, end)))
+    at = end
   }
   line.append(label.slice(at))
   return line
@@ -184,9 +185,10 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
 
   const show = () => {
     const text = field.value.trim()
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const words = text.split(/\s+/).filter(Boolean)
     const all = withoutRepeats([...fetched, ...ofPage(actions, places()), ...searchItem(text)]).filter(
-      ({ label, drawing }) => drawing === 'search' || words.every((word) => label.toLowerCase().includes(word)),
+      ({ label, drawing }) =>
+        drawing === 'search' || words.every((word) => comparable(label).includes(comparable(word))),
     )
     shown = []
     list.replaceChildren()

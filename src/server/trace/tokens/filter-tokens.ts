@@ -1,6 +1,6 @@
 import type { Visibility } from '../../../contract/trace.ts'
 import { factsOfRow, type FactsRow } from '../messages/message-facts.ts'
-import { comparable } from '../messages/folded.ts'
+import { comparable } from '../../../base/folded.ts'
 import type { SearchedText } from './searched-text.ts'
 
 /** The token of a field's value. No word equals it, because words have no colon. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { memo } from '../../../base/memo.ts'
-import { normalForm } from '../messages/normal-form.ts'
+import { normalForm } from '../../../base/normal-form.ts'
 import { eachWord, tokensOf } from './words.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { folded } from '../messages/folded.ts'
-import { normalForm } from '../messages/normal-form.ts'
+import { folded } from '../../../base/folded.ts'
+import { normalForm } from '../../../base/normal-form.ts'
 
 /** The kinds of characters. A joiner, such as `_`, belongs to a word and separates two of its parts. */
 const SEPARATOR = 0

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { eachWord, isBoundary, isWhole, neededTokens, tokensOf } from '../../../../src/server/trace/tokens/words.ts'
-import { folded } from '../../../../src/server/trace/messages/folded.ts'
+import { folded } from '../../../../src/base/folded.ts'
 
 const test = suite('words and their tokens')
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { comparable } from '../../../../src/server/trace/messages/folded.ts'
-import { newNormalText, normalForm } from '../../../../src/server/trace/messages/normal-form.ts'
+import { comparable } from '../../src/base/folded.ts'
+import { newNormalText, normalForm } from '../../src/base/normal-form.ts'
 
-const test = suite('messages/normal-form')
+const test = suite('base: the normal form of texts')
 
 const same: readonly (readonly [one: string, other: string])[] = [
   ['Café', 'Cafe\u0301'],

@@ -52,22 +52,3 @@ export const folded = (text: string): string => lowered(text).replace(UNUSUAL, (
 
 /** The form of a text that is equal for all that differ only in case or form (`normalForm`). Its characters may stand elsewhere. */
 export const comparable = (text: string): string => folded(normalForm(text))
-
-/** How much of a text is searched at once: in the worst case this takes time in proportion to its length times that of `wanted`. */
-const SLICE = 8 * 1024
-
-/** Yields for each slice of a text how often `wanted`, a text in its `comparable` form, occurs in it. Occurrences do not overlap. */
-export function* occurrences(given: string, wanted: string): Generator<number, void> {
-  const text = normalForm(given)
-  for (let start = 0; start + wanted.length <= text.length;) {
-    const end = start + SLICE
-    const slice = folded(text.slice(start, end + wanted.length - 1))
-    let [count, next] = [0, end]
-    for (let at = slice.indexOf(wanted); at >= 0; at = slice.indexOf(wanted, at + wanted.length)) {
-      count += 1
-      next = Math.max(end, start + at + wanted.length)
-    }
-    yield count
-    start = next
-  }
-}

@@ -21,7 +21,8 @@ type Options = ClientOptions & {
   readonly until?: number
 }
 
-type Result = AnswerOf<'GET /v1/search'>['results'][number]
+type Answer = AnswerOf<'GET /v1/search'>
+type Result = Answer['results'][number]
 type Hit = Result['hits'][number]
 
 const MAX_PAGE = 100
@@ -112,10 +113,12 @@ export const searchAll = async (access: Access, options: Options, words: readonl
     return call('GET /v1/search', { query: { ...query, limit, cursor } })
   }
   let isFirst = true
-  for await (const { results, nextCursor, notUnderstood = [] } of pagesOf(read)) {
+  let fields: Answer['meant'] = []
+  for await (const { results, nextCursor, notUnderstood = [], meant = [] } of pagesOf(read)) {
     if (isFirst)
       for (const { text, why } of notUnderstood) say(`${escapeControls(text)} was left out: ${escapeControls(why)}.`)
     isFirst = false
+    fields = meant
     for (const result of results) {
       if (options.json) await printDocument({ type: 'result', ...result })
       else await printLines(resultLines(server, result, await parentOf(result)))
@@ -125,8 +128,11 @@ export const searchAll = async (access: Access, options: Options, words: readonl
     if (shown >= options.limit) break
   }
   if (options.json) return exitCodes.ok
-  if (shown === 0) say(`Nothing was found for ${escapeControls(query.q)}. Words must all occur in one message.`)
-  else if (hasMore && io().stdout.isTTY)
+  if (shown === 0) {
+    say(`Nothing was found for ${escapeControls(query.q)}. Words must all occur in one message.`)
+    for (const { text, instead } of fields) say(`Instead of ${escapeControls(text)} try ${escapeControls(instead)}.`)
+  }
+  if (shown > 0 && hasMore && io().stdout.isTTY)
     say(`There is more. To see it, run: ${commandName} search --limit ${options.limit * 2} …`)
   return exitCodes.ok
 }

@@ -82,6 +82,15 @@ const SearchAnswer = z.object({
     )
     .meta({ description: 'Fields of `q` that were left out, because they do not take the value' })
     .optional(),
+  meant: z
+    .array(
+      z.object({
+        text: text('The word in `q`', 'porject:shop'),
+        instead: text('The field that it looks like', 'project:shop'),
+      }),
+    )
+    .meta({ description: 'Words of `q` that look like fields with a mistyped name; only if nothing was found' })
+    .optional(),
   complete: flag('Whether all messages were searched; if not, `nextCursor` continues with older ones'),
   indexedThrough: time('The search finds all that the service got until then'),
   nextCursor,

@@ -41,6 +41,7 @@ test('traces that the user may read are found, with links to the messages', () =
     assert.equal([none.how, none.out], [0, ''])
     assert.match(none.err, 'Nothing was found for nothing.')
     assert.is((await user.run('search')).how, 2)
+    assert.match((await user.run('search', 'login', 'projct:one')).err, 'Instead of projct:one try project:one.')
 
     const other = await newUser('bob')
     const started = { title: 'Helper', visibility: 'public' }

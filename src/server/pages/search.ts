@@ -143,11 +143,18 @@ const nothing = (view: SearchView, answer: SearchAnswer): Html => {
   )
   const unquoted = q.replaceAll('"', '')
   const words = unquoted === q ? none : markup`<li><a href="${pathOf(unquoted, sort)}">Without quotation marks</a></li>`
+  const meant = (answer.meant ?? []).map(
+    ({ text, instead }) =>
+      markup`<li>Do you mean <a href="${pathOf(
+        q.replace(text, () => instead),
+        sort,
+      )}"><b>${visibleLine(instead)}</b></a>?</li>`,
+  )
   const older = answer.complete ? none : olderLink('/search', { q, sort }, answer.nextCursor)
   return markup`<div class="blank left"><h2>Nothing for “<bdi>${visibleLine(q)}</bdi>”</h2>
 <p>Searched ${answer.complete ? 'all' : 'the newest'} sessions that you may read, through ${through(answer)}. One message has to hold all that you look for, whole or as
 parts of a name (<code>getUserName</code> is found by <code>user</code>, not by <code>us</code>).</p>
-${looser.length === 0 && words === none ? none : markup`<ul>${looser}${words}</ul>`}${older}</div>
+${looser.length + meant.length === 0 && words === none ? none : markup`<ul>${meant}${looser}${words}</ul>`}${older}</div>
 `
 }
 

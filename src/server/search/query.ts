@@ -1,5 +1,6 @@
 import { comparable } from '../../base/folded.ts'
 import { places } from '../trace/tokens/searched-text.ts'
+import { nearest } from './nearest.ts'
 import { type QueryClock, TIMES, spanIn } from './times.ts'
 
 const fields = [
@@ -71,13 +72,30 @@ export const withConditions = (
 /** The most texts that are searched for; further ones are ignored. */
 const MOST_TEXTS = 16
 
-/** The possible values of the fields that have few. */
-const valuesOf: Partial<Readonly<Record<Field, readonly string[]>>> = {
-  role: ['user', 'assistant', 'system'],
+/** The fields that a query may have, besides those of time. Each takes any text, or one of a few values. */
+export type KnownFields = Partial<Readonly<Record<Field, 'any' | readonly string[]>>>
+
+const fieldsOfTraces = {
+  agent: 'any',
+  model: 'any',
+  author: 'any',
+  project: 'any',
+  namespace: 'any',
+  branch: 'any',
   is: ['public'],
+} as const satisfies KnownFields
+
+/** The fields of a search. */
+export const searchedFields: KnownFields = {
+  ...fieldsOfTraces,
+  tool: 'any',
+  role: ['user', 'assistant', 'system'],
   has: ['error'],
   in: places,
 }
+
+/** The fields by which lists of sessions are filtered. */
+export const listedFields: KnownFields = { ...fieldsOfTraces, has: ['error', 'changes'] }
 
 /** A piece of a query between spaces. */
 type Item =
@@ -108,16 +126,25 @@ const timeItem = (text: string, name: keyof typeof timeFields, value: string, cl
   return { is: side, time: span[side] }
 }
 
-const itemOf = ([whole, minus, name, phrase, word]: readonly (string | undefined)[], clock: QueryClock): Item => {
+/** Why a field does not take a value; undefined if it does. */
+const refusalOf = (field: Field, value: string, values: KnownFields[Field]): string | undefined => {
+  if (values === undefined) return `only the search takes ${field}:`
+  if (value === '') return `${field}: needs a value`
+  return values === 'any' || values.includes(value) ? undefined : `${field}: takes ${listed(values)}`
+}
+
+const itemOf = (
+  [whole, minus, name, phrase, word]: readonly (string | undefined)[],
+  clock: QueryClock,
+  known: KnownFields,
+): Item => {
   if (whole === 'OR') return { is: 'or' }
   const isExcluded = minus === '-'
   const value = phrase ?? word!
   if (isTimeField(name)) return timeItem(whole!, name, value, clock)
   const field = fields.find((field) => field === name)
-  const known = field && valuesOf[field]
-  if (field && value === '') return { is: 'not understood', text: whole!, why: `${field}: needs a value` }
-  if (known && !known.includes(value))
-    return { is: 'not understood', text: whole!, why: `${field}: takes ${listed(known)}` }
+  const why = field && refusalOf(field, value, known[field])
+  if (why !== undefined) return { is: 'not understood', text: whole!, why }
   if (field) return { is: 'condition', field, value, isExcluded }
   const text = name === undefined ? value : whole!.slice(minus!.length)
   return { is: isExcluded ? 'excluded' : 'text', text }
@@ -129,7 +156,7 @@ const ANY_CLOCK: QueryClock = { now: 0, zone: 'UTC' }
 /** The fields in the text of a query, each as it was typed (`word`), with the text of the query without it (`rest`). */
 export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] =>
   [...text.matchAll(ITEM)].flatMap((match) => {
-    if (['text', 'excluded', 'or'].includes(itemOf(match, ANY_CLOCK).is)) return []
+    if (['text', 'excluded', 'or'].includes(itemOf(match, ANY_CLOCK, searchedFields).is)) return []
     const [word] = match
     const parts = [text.slice(0, match.index), text.slice(match.index + word.length)]
     return [
@@ -143,13 +170,36 @@ export const fieldsIn = (text: string): { readonly word: string; readonly rest: 
     ]
   })
 
+const NAMED = /^([a-z]+):(.+)$/is
+
+/** A text of a query with the field in it that looks like one with a mistyped name, such as `project:shop` for `porject:shop`. */
+export type Meant = { readonly text: string; readonly instead: string }
+
+/** The fields that may be meant by texts of a query: names near to those of fields, with values that these take. */
+export const meantBy = (
+  { texts }: Pick<Query, 'texts'>,
+  clock: QueryClock,
+  known: KnownFields = searchedFields,
+): Meant[] =>
+  texts.flat().flatMap((text) => {
+    const [, name, value = ''] = NAMED.exec(text) ?? []
+    const names = name === undefined ? [] : nearest(name, [...Object.keys(known), ...Object.keys(timeFields)])
+    const meant = names.map((one) => `${one}:${value}`)
+    const instead = meant.find((one) => {
+      const [match, ...others] = one.matchAll(ITEM)
+      const kind = match && others.length === 0 ? itemOf(match, clock, known).is : 'text'
+      return kind === 'condition' || kind === 'from' || kind === 'to'
+    })
+    return instead === undefined ? [] : [{ text, instead }]
+  })
+
 /** Whether the item at an index is an `OR` between two texts; elsewhere `OR` is a word. */
 const joinsTexts = (items: readonly Item[], at: number) =>
   items[at]?.is === 'or' && items[at - 1]?.is === 'text' && items[at + 1]?.is === 'text'
 
 /** Reads a query as people type it. Each item that is neither a field nor a phrase is a word; the name of no field is part of a word (`localhost:3000`). */
-export const readQuery = (text: string, clock: QueryClock): Query => {
-  const items = [...text.matchAll(ITEM)].map((match) => itemOf(match, clock))
+export const readQuery = (text: string, clock: QueryClock, known: KnownFields = searchedFields): Query => {
+  const items = [...text.matchAll(ITEM)].map((match) => itemOf(match, clock, known))
   const notUnderstood: NotUnderstood[] = []
   const texts: string[][] = []
   const excluded: string[] = []

@@ -16,12 +16,13 @@ import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import type { IndexQuery } from './candidates.ts'
 import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
 import { isExact } from './plan.ts'
-import { type Query, readQuery, withConditions } from './query.ts'
+import { type Query, meantBy, readQuery, withConditions } from './query.ts'
 import { byRelevance, byTime, type FoundTrace, shownText } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
 import { snippetOf } from './snippet.ts'
 import { type FoundDoc, type FoundValues, type Key, newVerifier, type Verifier } from './verify.ts'
+import type { QueryClock } from './times.ts'
 import { readWindow, shownBefore, type Sort } from './window.ts'
 
 /** The most values that are shown of a field. */
@@ -67,12 +68,12 @@ const MOST_HITS = 3
 /** The fields of a query that the API also takes as parameters. */
 const parameters = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role', 'in'] as const
 
-const queryOf = (given: SearchQuery, now: number): Query => {
+const queryOf = (given: SearchQuery, clock: QueryClock): Query => {
   const values = parameters.flatMap((field) => {
     const value = given[field]
     return value === undefined || value === '' ? [] : [[field, value] as const]
   })
-  return withConditions(readQuery(given.q ?? '', { now, zone: given.tz ?? 'UTC' }), values, given)
+  return withConditions(readQuery(given.q ?? '', clock), values, given)
 }
 
 const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
@@ -150,7 +151,8 @@ export const search = (
   const { searches, reads, now } = services
   const { limit = SEARCH_LIMIT, sort = 'relevance' } = given
   const givenStart = given.cursor === undefined ? undefined : pageStartIn(given.cursor)
-  const asked = queryOf(given, now())
+  const clock: QueryClock = { now: now(), zone: given.tz ?? 'UTC' }
+  const asked = queryOf(given, clock)
   const readThrough = now() - Math.ceil(searches.behindMs())
 
   return searches.snapshot(async (readRows) => {
@@ -171,11 +173,13 @@ export const search = (
     const ids = needed.map(({ traceId }) => traceId)
     const traces = await tracesOf(readRows, services, ids)
     const complete = !isBelow(BOTTOM, found.end)
+    const meant = page.length === 0 ? meantBy(asked, clock) : []
     return {
       results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
       total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
       ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
       ...(asked.notUnderstood.length > 0 ? { notUnderstood: [...asked.notUnderstood] } : {}),
+      ...(meant.length > 0 ? { meant } : {}),
       complete,
       indexedThrough: Math.min(readThrough, waitingSince - 1),
       ...(next ? { nextCursor: cursorOf(next) } : {}),

@@ -268,6 +268,8 @@ test('a search says what of its query it did not understand', async () => {
   const [said] = structuredContent!['leftOut'] as string[]
   assert.match(said!, /^the words "from:tomorow", not understood: from: takes/)
   assert.is((structuredContent!['quotes'] as { results: unknown[] }).results.length, 1)
+  const { content } = await callTool(node, token, 'search_sessions', { query: 'parser porject:one' })
+  assert.ok(content.some(({ text: shown = '' }) => shown.includes('Instead of "porject:one" try "project:one".')))
 })
 
 type Message = { message: string; role: string; parts: Record<string, unknown>[] }

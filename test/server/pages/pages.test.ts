@@ -210,7 +210,10 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       ...{ q: `"${words}"`, sort: 'relevance', now: 0, zone: undefined, suggestions: [], narrower: [] },
       parents: new Map(),
       fields: [{ label: words, q: words }],
-      answer: { results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
+      answer: {
+        ...{ results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
+        meant: [{ text: words, instead: words }],
+      },
     }),
     help: helpPage(words, words),
     'sign in': signInPage({ known: named, codehost: words, next: words, service: words, origin: words }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { fieldsIn, readQuery } from '../../../src/server/search/query.ts'
+import { fieldsIn, listedFields, meantBy, readQuery } from '../../../src/server/search/query.ts'
 import { spanIn } from '../../../src/server/search/times.ts'
 import { clock } from './support/clock.ts'
 
@@ -124,6 +124,36 @@ test('a value that a field does not take is left out, and said', () => {
     assert.is(query.notUnderstood[0]!.text, text)
     assert.match(query.notUnderstood[0]!.why, why)
   }
+})
+
+test('lists of sessions take the fields of sessions, and say which only the search takes', () => {
+  const query = readQuery('has:changes -has:error project:shop tool:bash in:prompt role:user', clock, listedFields)
+  assert.equal(Object.fromEntries(query.conditions), {
+    has: { any: ['changes'], none: ['error'] },
+    project: { any: ['shop'], none: [] },
+  })
+  assert.equal(
+    query.notUnderstood.map(({ why }) => why),
+    ['only the search takes tool:', 'only the search takes in:', 'only the search takes role:'],
+  )
+  assert.match(readQuery('has:changes', clock).notUnderstood[0]!.why, 'has: takes error')
+})
+
+test('the name of no field may stand for the nearest one that takes the value', () => {
+  const meant = (text: string) => meantBy(readQuery(text, clock), clock).map(({ instead }) => instead)
+  for (const [text, instead] of [
+    ['porject:shop', 'project:shop'],
+    ['words Agent:codex', 'agent:codex'],
+    ['projects:"my app"', 'project:"my app"'],
+    ['form:yesterday', 'from:yesterday'],
+    ['tools:x bran:main', 'tool:x'],
+  ] as const)
+    assert.is(meant(text)[0], instead, text)
+  for (const text of [
+    ...['localhost:3000', 'std::vector', 'http://x', 'node:fs', 'form:data', 'hash:x', 'agent:codex', 'a b'],
+    `${'x'.repeat(390)}:y`,
+  ])
+    assert.equal(meant(text), [], text)
 })
 
 test('fieldsIn finds the fields of a query, each with the query without it', () => {

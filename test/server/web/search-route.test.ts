@@ -80,4 +80,13 @@ test('without a query the page says how to search, and no query is invalid', asy
   assert.is((await page(`/search?q=${'x'.repeat(401)}`)).status, 400)
 })
 
+test('where nothing is found, a field is offered whose name was mistyped', async () => {
+  const asked = 'needle autor:"Ada L"'
+  const { body } = await page(`/search?q=${encodeURIComponent(asked)}`, token)
+  assert.ok(linksIn(body).includes(`/search?${new URLSearchParams({ q: 'needle author:"Ada L"' }).toString()}`))
+  await write('with-address', ['it listens at localhost:3000'])
+  for (const q of ['localhost:3000', 'localhost:4000'])
+    assert.not.match((await page(`/search?q=${q}`, token)).text, 'Do you mean', q)
+})
+
 test.run()

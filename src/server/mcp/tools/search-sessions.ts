@@ -113,14 +113,18 @@ const linksOf = (sessions: Sessions, results: readonly SearchResult[]) =>
     .sort((a, b) => a.rank - b.rank)
     .map(({ uri, name }) => ({ uri, name }))
 
-const introOf = ({ results, total, nextCursor }: SearchAnswer): string => {
-  if (results.length === 0)
-    return `Nothing was found${nextCursor === undefined ? '' : ' in what has been searched so far'}.`
+const quoted = (text: string): string => JSON.stringify(nameText(text))
+
+const introOf = ({ results, total, nextCursor, meant = [] }: SearchAnswer): string => {
+  if (results.length === 0) {
+    const fields = meant.map(({ text, instead }) => ` Instead of ${quoted(text)} try ${quoted(instead)}.`)
+    return `Nothing was found${nextCursor === undefined ? '' : ' in what has been searched so far'}.${fields.join('')}`
+  }
   return `Found in ${total.exact ? '' : 'at least '}${total.value} sessions, of which ${results.length} are here.`
 }
 
 const leftOutOf = ({ notUnderstood = [], complete, nextCursor }: SearchAnswer, more: number): string[] => [
-  ...notUnderstood.map(({ text, why }) => `the words ${JSON.stringify(nameText(text))}, not understood: ${why}.`),
+  ...notUnderstood.map(({ text, why }) => `the words ${quoted(text)}, not understood: ${why}.`),
   ...(more > 0 ? [`${more} more messages of these sessions: read_messages has the messages around a hit.`] : []),
   ...(nextCursor === undefined
     ? []

@@ -1,4 +1,4 @@
-import { comparable } from '../trace/messages/folded.ts'
+import { comparable } from '../../base/folded.ts'
 
 /** Longer texts are not compared, because that takes time in proportion to the product of their lengths. */
 const MOST_LETTERS = 64

@@ -57,12 +57,12 @@ export const withDatabase = async <T>(server: string, work: (url: string) => Pro
   }
 }
 
-/** Metadata of an event as the service writes it. */
-export const metadata = (index: number, size: number, id: string) =>
+/** Metadata of an event as the service writes it; `schema` is the version of its data. */
+export const metadata = (index: number, size: number, id: string, schema = 1) =>
   JSON.stringify({
     at: Date.now(),
     actor: { userId: randomUUID(), sessionId: randomUUID() },
     requestId: randomUUID(),
-    schema: 1,
+    schema,
     append: { id, index, size },
   })

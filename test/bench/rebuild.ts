@@ -38,7 +38,7 @@ const traceEvents = (externalId: string, number: number) => {
   return [{ type: 'TraceCreated', data: JSON.stringify(created) }, ...added].map((event, i) => ({
     id: randomUUIDv7(),
     ...event,
-    metadata: metadata(i, TRACE_EVENTS, append),
+    metadata: metadata(i, TRACE_EVENTS, append, formats[event.type]!.version),
   }))
 }
 

@@ -59,7 +59,10 @@ const traceEvents = ({ namespaceId, userId }: User, externalId: string, number: 
     ...added,
     { type: 'MessagesCounted', data: counted },
   ]
-  return events.map((event, i) => ({ id: randomUUIDv7(), ...event, metadata: metadata(i, events.length, append) }))
+  return events.map((event, i) => ({
+    ...{ id: randomUUIDv7(), ...event },
+    metadata: metadata(i, events.length, append, formats[event.type]!.version),
+  }))
 }
 
 const nameOf = (number: number) => `session-${number}`

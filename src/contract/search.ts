@@ -14,7 +14,10 @@ const MOST_TRACES = 100
 const SNIPPET = 240
 
 const Snippet = z.object({
-  text: text(`A piece of the text, at most ${SNIPPET} UTF-16 code units`, 'Why does the login page fail?'),
+  text: text(
+    `A piece of the text as people read it, at most ${SNIPPET} UTF-16 code units: without marks of Markdown, of code up to three lines; \`…\` where it is cut`,
+    'Why does the login page fail?',
+  ),
   marks: z.array(z.tuple([z.int(), z.int()])).meta({
     description: 'Where in `text` the words were found: beginning and end, as UTF-16 offsets',
     examples: [[[13, 18]]],
@@ -30,7 +33,9 @@ const Hit = z.object({
     .enum(['trace', 'prompt', 'answer', 'thinking', 'call', 'output', 'system'])
     .meta({ description: 'The kind of text; `trace`: the title, summary, project or branch of the session' })
     .optional(),
-  at: time('When the message was written: its `timestamp`, else when the service first got it'),
+  at: time(
+    'When the message was written: its `timestamp`, else when the service first got it; of a hit of the trace itself, when the session began',
+  ),
   snippet: Snippet.meta({ description: 'The piece of the text that has the most of the words' }),
 })
 export type Hit = z.infer<typeof Hit>

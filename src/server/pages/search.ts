@@ -63,7 +63,8 @@ const snippetHtml = ({ text, marks }: Hit['snippet']): Html => {
 
 const hitHtml = (hit: Hit, slug: string, externalId: string): Html => {
   const iso = new Date(hit.at).toISOString()
-  const code = hit.in === 'call' || hit.in === 'output' ? ' mono' : ''
+  // In prose a snippet has no line ends: one with them is of code in a fence.
+  const code = hit.in === 'call' || hit.in === 'output' || hit.snippet.text.includes('\n') ? ' mono' : ''
   return markup`<li><time class="at" datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>
 <div class="in"><span class="role">${placeNames[hit.in ?? 'trace']}</span><a class="name${code}" href="${tracePath(slug, externalId, hit.messageExternalId)}" dir="auto">${snippetHtml(hit.snippet)}</a></div></li>
 `

@@ -1,13 +1,6 @@
 import type { FeedTrace } from '../../contract/feed.ts'
 import type { QueryOf } from '../../contract/route.ts'
-import {
-  type FacetName,
-  type Hit,
-  type search as api,
-  SEARCH_LIMIT,
-  type SearchAnswer,
-  type SearchResult,
-} from '../../contract/search.ts'
+import { type FacetName, type search as api, SEARCH_LIMIT, type SearchAnswer } from '../../contract/search.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
 import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntries } from '../feed/queries.ts'
 import type { Caller } from '../http/caller.ts'
@@ -17,12 +10,12 @@ import type { IndexQuery } from './candidates.ts'
 import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
 import { isExact } from './plan.ts'
 import { type Query, meantBy, readQuery, withConditions } from './query.ts'
-import { byRelevance, byTime, type FoundTrace, shownText } from './rank.ts'
+import { byRelevance, byTime, type FoundTrace } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
-import { snippetOf } from './snippet.ts'
-import { type FoundDoc, type FoundValues, type Key, newVerifier, type Verifier } from './verify.ts'
+import { resultOf } from './results.ts'
 import type { QueryClock } from './times.ts'
+import { type FoundValues, type Key, newVerifier, type Verifier } from './verify.ts'
 import { readWindow, shownBefore, type Sort } from './window.ts'
 
 /** The most values that are shown of a field. */
@@ -62,9 +55,6 @@ export type SearchServices = FeedSources & {
 /** The parameters of a search; all are optional. */
 type SearchQuery = Partial<QueryOf<(typeof api)['GET /v1/search']>>
 
-/** The most hits that are shown of a trace. */
-const MOST_HITS = 3
-
 /** The fields of a query that the API also takes as parameters. */
 const parameters = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role', 'in'] as const
 
@@ -76,19 +66,6 @@ const queryOf = (given: SearchQuery, clock: QueryClock): Query => {
   return withConditions(readQuery(given.q ?? '', clock), values, given)
 }
 
-const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
-  const { text, marks } = shownText(found)
-  const { text: shown, marks: inside } = snippetOf(text.text, marks)
-  return {
-    ...(externalId === undefined ? {} : { messageExternalId: externalId, ordinal }),
-    ...(role === undefined ? {} : { role }),
-    ...(text.part === undefined ? {} : { part: text.part }),
-    in: text.place,
-    at,
-    snippet: { text: shown, marks: inside.map(([start, end]) => [start, end]) },
-  }
-}
-
 const tracesStatement = `select ${feedColumns} from unnest($1::uuid[]) f (id) ${feedTables}`
 
 /** The traces as lists show them, by id, without those that lists leave out. */
@@ -97,10 +74,6 @@ const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly
   const entries = await toEntries(found, services)
   return new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
 }
-
-/** A trace with its best hits; undefined for a trace that lists do not show. */
-const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace | undefined): SearchResult | undefined =>
-  trace && { trace, hits: docs.slice(0, MOST_HITS).map(hitOf), more: count - Math.min(docs.length, MOST_HITS) }
 
 /** Where the next page begins: with further traces of this window, or with the next window. Undefined after the last page. */
 const nextPageStart = (
@@ -175,7 +148,10 @@ export const search = (
     const complete = !isBelow(BOTTOM, found.end)
     const meant = page.length === 0 ? meantBy(asked, clock) : []
     return {
-      results: page.flatMap((one) => resultOf(one, traces.get(one.traceId)) ?? []),
+      results: page.flatMap((one) => {
+        const trace = traces.get(one.traceId) // undefined for one that lists do not show
+        return trace ? [resultOf(one, trace)] : []
+      }),
       total: { value: found.traces.length, exact: complete && isFirst(pageStart) },
       ...(given.facets ? { facets: facetsOf(given.facets, await verifier.valuesOf(found.hits), traces) } : {}),
       ...(asked.notUnderstood.length > 0 ? { notUnderstood: [...asked.notUnderstood] } : {}),

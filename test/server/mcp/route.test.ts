@@ -245,7 +245,9 @@ test('the outline of a session has its prompts with their calls, its tools, file
 })
 
 test('a search finds messages, each with its role and its place', async () => {
-  const { structuredContent, content } = await callTool(node, token, 'search_sessions', { query: 'failed OR parser' })
+  const { structuredContent, content } = await callTool(node, token, 'search_sessions', {
+    query: 'failed OR parser OR shop',
+  })
   const { quotes, total } = structuredContent as {
     quotes: { quoted: true; results: { session: string; author: string; hits: Record<string, unknown>[] }[] }
     total: object

@@ -6,9 +6,7 @@ import { findIn, newQuickTest } from '../../../src/server/search/found.ts'
 import { readQuery } from '../../../src/server/search/query.ts'
 import { textsOfMessage } from '../../../src/server/trace/tokens/message-texts.ts'
 import type { TextPlace, SearchedText } from '../../../src/server/trace/tokens/searched-text.ts'
-import { snippetOf } from '../../../src/server/search/snippet.ts'
 import { eachWord, neededTokens, tokensOf } from '../../../src/server/trace/tokens/words.ts'
-import { folded } from '../../../src/base/folded.ts'
 import { clock } from './support/clock.ts'
 
 const test = suite('finding the words of a query in texts')
@@ -110,24 +108,6 @@ test('no step searches more than one text', () => {
   let steps = 0
   while (!work.next().done) steps += 1
   assert.is(steps, 4 * texts.length)
-})
-
-test('a snippet is a piece of the text of at most 240 characters, with the found words marked in order', () => {
-  const filler = fc.array(words, { maxLength: 300 }).map((pieces) => pieces.join(' '))
-  const property = fc.property(filler, filler, (before, after) => {
-    const text = `${before} Needle_x ${after} needle_x`
-    const [{ marks } = { marks: [] }] = atOnce(findIn([prompt(text)], readQuery('needle_x', clock))) ?? []
-    const snippet = snippetOf(text, marks)
-    assert.ok(snippet.text.length <= 240 && text.includes(snippet.text) && snippet.marks.length > 0)
-    let last = 0
-    for (const [start, end] of snippet.marks) {
-      assert.ok(start >= last && end > start)
-      assert.is(folded(snippet.text.slice(start, end)), 'needle_x')
-      last = end
-    }
-    if (text.isWellFormed()) assert.ok(snippet.text.isWellFormed())
-  })
-  fc.assert(property, { numRuns: 2_000 })
 })
 
 test.run()

@@ -59,6 +59,25 @@ test('a hit has its place; the best hits come first, at most three of a trace', 
   assert.equal([result!.hits.length, result!.more], [3, 2])
 })
 
+test('a hit in the trace itself has the time of the session, and is left out where a message that is shown says the same', async () => {
+  const [startedAt, at] = [Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 3)]
+  const prompt = (text: string, timestamp = at) => ({ role: 'user', timestamp, textContent: text })
+  const hello = prompt('Hello', startedAt)
+  await write('titled', [hello, prompt('Where is  the\nKOHLRABI patch?')], { title: 'Where is the kohlrabi…' })
+  await write('other', [hello, prompt('a kohlrabi')], { title: 'Of kohlrabi' })
+  await find('kohlrabi')
+  const { results } = await search('q=kohlrabi')
+  const seen = results.map(({ trace, hits, more }) => [
+    trace.externalId,
+    more,
+    ...hits.map(({ in: place, at }) => [place, at]),
+  ])
+  assert.equal(seen.sort(), [
+    ['other', 0, ['trace', startedAt], ['prompt', at]],
+    ['titled', 0, ['prompt', at]],
+  ])
+})
+
 test('a message with a time too far ahead counts as when it came', async () => {
   const before = Date.now()
   await write('ahead', [

@@ -83,6 +83,7 @@ export const search = css`
     }
     .found .list .name.mono {
       font-size: var(--t2);
+      white-space: pre-wrap;
     }
     .found .role {
       display: block;

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
 import type { EnvironmentVariables } from '../agents/agent.ts'
+import { runGit } from '../git/run-git.ts'
 
 /** Variables by which git names its repository to a hook: with them, git commands in other repositories would use that one. */
 export const withoutGitVariables = (env: EnvironmentVariables): EnvironmentVariables =>
@@ -11,8 +11,7 @@ export const withoutGitVariables = (env: EnvironmentVariables): EnvironmentVaria
 
 /** What git prints, without the last line break; undefined if it fails. */
 export const askGit = (args: readonly string[], cwd: string, env: EnvironmentVariables): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    execFile('git', args, { cwd, env, encoding: 'utf8' }, (error, out) =>
-      resolve(error ? undefined : out.replace(/\r?\n$/, '')),
-    )
-  })
+  runGit({ args, folder: cwd, env, keepsHooksPath: true }).then(
+    (out) => out.replace(/\r?\n$/, ''),
+    () => undefined,
+  )

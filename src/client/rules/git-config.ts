@@ -1,98 +1,21 @@
-import { execFile } from 'node:child_process'
-import { devNull } from 'node:os'
-import { dirname, join, parse } from 'node:path'
+import { join } from 'node:path'
 import { UsageError } from '../../cli/exit.ts'
 import type { EnvironmentVariables } from '../agents/agent.ts'
+import { GitFailed } from '../git/run-git.ts'
+import { type GitSetting, readSettings } from '../git/settings.ts'
 import { readSmallFile } from './read-small.ts'
 import type { Repository } from './repository.ts'
 import { Rule, type RuleSource } from './rule.ts'
 
-/** One setting; of several with one name the last one wins. `value` is undefined for one without `=`. */
-export type GitSetting = {
-  readonly isLocal: boolean
-  /** In lower case but for the part between its dots. */
-  readonly name: string
-  readonly value: string | undefined
-}
-
-const TIME_LIMIT_MS = 5_000
-const MAX_OUTPUT_BYTES = 4 << 20
 const MAX_CONFIG_BYTES = 1 << 20
 
-/** The variables of git that are passed on: others could name another repository, as they do inside of a hook. */
-const KEPT = new Set(['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'])
-
-const gitEnvironment = (env: EnvironmentVariables, more: Readonly<Record<string, string>>) => ({
-  ...Object.fromEntries(Object.entries(env).filter(([name]) => !/^GIT_/i.test(name) || KEPT.has(name))),
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_TERMINAL_PROMPT: '0',
-  LC_ALL: 'C',
-  ...more,
-})
-
-/**
- * A repository's configuration can name programs to run. `git config` runs none of them; should a later version do so, these settings
- * switch them off. A folder inside of a clone that only looks like a bare repository is not used.
- */
-const SAFE = ['-c', 'core.fsmonitor=false', '-c', `core.hooksPath=${devNull}`, '-c', 'safe.bareRepository=explicit']
-
-type Run = {
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly where: string
-}
-
-/** What `git config` prints; undefined without git. Throws UsageError if git fails or takes too long. */
-const runGitConfig = ({ args, env, where }: Run): Promise<string | undefined> => {
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>()
-  const options = {
-    // Not in the repository's folder, which could contain a program with the name git.
-    cwd: parse(process.execPath).root,
-    env,
-    timeout: TIME_LIMIT_MS,
-    killSignal: 'SIGKILL',
-    maxBuffer: MAX_OUTPUT_BYTES,
-    windowsHide: true,
-  } as const
-  const child = execFile('git', [...args], options, (error, stdout, stderr) => {
-    if (!error) return resolve(stdout)
-    if (error.code === 'ENOENT') return resolve(undefined)
-    reject(new UsageError(`git config of ${where}: ${error.killed ? 'took too long' : stderr.trim() || error.message}`))
+/** The settings; undefined without git. @throws UsageError if git fails or takes too long */
+const read = (env: EnvironmentVariables, root?: string): Promise<readonly GitSetting[] | undefined> =>
+  readSettings(env, root).catch((error: unknown) => {
+    if (!(error instanceof GitFailed)) throw error
+    if (error.isMissing) return undefined
+    throw new UsageError(`git config of ${root ?? 'the user'}: ${error.message}`, { cause: error })
   })
-  child.stdin?.end()
-  return promise
-}
-
-const settingOf = (text: string, isLocal: boolean): GitSetting => {
-  const end = text.indexOf('\n')
-  if (end === -1) return { isLocal, name: text, value: undefined }
-  return { isLocal, name: text.slice(0, end), value: text.slice(end + 1) }
-}
-
-/** The settings of the user and of the machine; none without git. */
-const readGlobal = async (env: EnvironmentVariables): Promise<readonly GitSetting[]> => {
-  const args = ['config', '--list', '--null']
-  const output = await runGitConfig({ args, env: gitEnvironment(env, { GIT_DIR: devNull }), where: 'the user' })
-  return (output ?? '')
-    .split('\0', -1)
-    .filter(Boolean)
-    .map((text) => settingOf(text, false))
-}
-
-/** The settings in a repository; undefined without git. */
-const readIn = async ({ root }: Repository, env: EnvironmentVariables): Promise<readonly GitSetting[] | undefined> => {
-  const args = [...SAFE, '-C', root, 'config', '--list', '--null', '--show-scope']
-  const more = { GIT_CEILING_DIRECTORIES: dirname(root) }
-  const output = await runGitConfig({ args, env: gitEnvironment(env, more), where: root })
-  if (output === undefined) return undefined
-  const fields = output.split('\0')
-  const settings: GitSetting[] = []
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const scope = fields[i]!
-    if (scope !== 'command') settings.push(settingOf(fields[i + 1]!, scope === 'local' || scope === 'worktree'))
-  }
-  return settings
-}
 
 /** Whether a repository may have settings of Tracebook, itself or in files that it includes. */
 const mayHaveRules = async ({ commonDir, gitDir }: Repository): Promise<boolean> => {
@@ -115,14 +38,14 @@ export type GitConfig = {
 /** Git is run once for all, and once for each repository that may have settings of Tracebook. */
 export const newGitConfig = (env: EnvironmentVariables): GitConfig => {
   let global: Promise<readonly GitSetting[]> | undefined
-  const repositories = new Map<string, ReturnType<typeof readIn>>()
+  const repositories = new Map<string, ReturnType<typeof read>>()
   const once = (repository: Repository) => {
-    const settings = repositories.get(repository.root) ?? readIn(repository, env)
+    const settings = repositories.get(repository.root) ?? read(env, repository.root)
     repositories.set(repository.root, settings)
     return settings
   }
-  const read = async (repository: Repository | undefined): Promise<readonly GitSetting[]> => {
-    const shared = await (global ??= readGlobal(env))
+  const settingsFor = async (repository: Repository | undefined): Promise<readonly GitSetting[]> => {
+    const shared = await (global ??= read(env).then((settings = []) => settings))
     const isConditional = shared.some(({ name }) => name.startsWith('includeif.'))
     if (!repository || !(isConditional || (await mayHaveRules(repository)))) return shared
     const settings = await once(repository)
@@ -135,7 +58,7 @@ export const newGitConfig = (env: EnvironmentVariables): GitConfig => {
     return settings
   }
   return {
-    rules: async (repository) => (await read(repository)).filter(({ name }) => name.startsWith('tracebook.')),
+    rules: async (repository) => (await settingsFor(repository)).filter(({ name }) => name.startsWith('tracebook.')),
     settings: async (repository) => (await once(repository).catch(() => undefined)) ?? [],
   }
 }

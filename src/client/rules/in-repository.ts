@@ -1,7 +1,7 @@
 import type { Session, SessionFields } from '../agents/agent.ts'
 import { withoutCredentials } from '../agents/support/git-remote.ts'
 import { lastFolder } from '../agents/support/project-name.ts'
-import type { GitSetting } from './git-config.ts'
+import type { GitSetting } from '../git/settings.ts'
 import type { ProjectRules } from './project-rules.ts'
 import type { Place } from './repository.ts'
 

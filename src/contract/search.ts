@@ -50,10 +50,12 @@ export type SearchResult = z.infer<typeof SearchResult>
 const facetNames = ['agent', 'model', 'tool', 'namespace', 'author', 'project', 'role'] as const
 export type FacetName = (typeof facetNames)[number]
 
-const Facet = z.object({
+export const Facet = z.object({
   value: text('A value of the field', 'my-agent'),
   count: count('How many of the traces found have it'),
+  name: text('The display name of an author', 'Ada').optional(),
 })
+export type Facet = z.infer<typeof Facet>
 
 const facetsOf = (field: string) =>
   z

@@ -14,6 +14,16 @@ import { aheadHtml, authorHtml, placeHtml, plural, timeOf } from './trace-list.t
 /** A link to another search. */
 export type OtherSearch = { readonly label: string; readonly q: string }
 
+/** A looser search that finds something, and how it is looser: without a field or a word, for example. */
+export type Offer = {
+  readonly how: 'without' | 'any time' | 'unquoted' | 'in parts' | 'other forms' | 'words only' | 'any word'
+  readonly what: string
+  readonly q: string
+  readonly sessions: number
+  /** Whether there are no more sessions than these. */
+  readonly isExact: boolean
+}
+
 /** A value of a field among the results: its count, and the search that is narrowed to it. */
 export type Narrower = OtherSearch & { readonly count: number }
 
@@ -27,6 +37,8 @@ type SearchView = {
   readonly parents: ReadonlyMap<string, FeedTrace>
   /** Undefined before anything was searched for. */
   readonly answer: SearchAnswer | undefined
+  /** Other searches, where this one finds nothing. */
+  readonly offers: readonly Offer[]
   /** The fields in `q`, each linked to the search without it. */
   readonly fields: readonly OtherSearch[]
   /** Fields that could be added. */
@@ -136,14 +148,30 @@ const figures = ({ results, total: { value, exact }, complete }: SearchAnswer): 
   return exact || complete ? `${sessions}.` : `${sessions} among the newest.`
 }
 
-const nothing = (view: SearchView, answer: SearchAnswer): Html => {
-  const { q, sort, fields } = view
-  const looser = fields.map(
-    ({ label, q: without }) =>
-      markup`<li><a href="${pathOf(without, sort)}">Without <b>${visibleLine(label)}</b></a></li>`,
-  )
-  const unquoted = q.replaceAll('"', '')
-  const words = unquoted === q ? none : markup`<li><a href="${pathOf(unquoted, sort)}">Without quotation marks</a></li>`
+const offerText = ({ how, what }: Offer): Html => {
+  const words = markup`<b dir="auto">${visibleLine(what)}</b>`
+  switch (how) {
+    case 'without':
+      return markup`Without ${words}`
+    case 'any time':
+      return markup`At any time, without ${words}`
+    case 'unquoted':
+      return markup`Without quotation marks`
+    case 'in parts':
+      return markup`In parts: ${words}`
+    case 'other forms':
+      return markup`In other forms: ${words}`
+    case 'words only':
+      return markup`Only the words ${words}`
+    case 'any word':
+      return markup`Any of the words`
+  }
+}
+
+const offerHtml = (offer: Offer, sort: Sort): Html =>
+  markup`<li><a href="${pathOf(offer.q, sort)}">${offerText(offer)}</a> <span class="soft num">${offer.isExact ? none : markup`at least `}${plural(offer.sessions, 'session')}</span></li>`
+
+const nothing = ({ q, sort, offers }: SearchView, answer: SearchAnswer): Html => {
   const meant = (answer.meant ?? []).map(
     ({ text, instead }) =>
       markup`<li>Do you mean <a href="${pathOf(
@@ -151,11 +179,16 @@ const nothing = (view: SearchView, answer: SearchAnswer): Html => {
         sort,
       )}"><b>${visibleLine(instead)}</b></a>?</li>`,
   )
+  const found = offers.map((offer) => offerHtml(offer, sort))
   const older = answer.complete ? none : olderLink('/search', { q, sort }, answer.nextCursor)
   return markup`<div class="blank left"><h2>Nothing for “<bdi>${visibleLine(q)}</bdi>”</h2>
 <p>Searched ${answer.complete ? 'all' : 'the newest'} sessions that you may read, through ${through(answer)}. One message has to hold all that you look for, whole or as
 parts of a name (<code>getUserName</code> is found by <code>user</code>, not by <code>us</code>).</p>
-${looser.length + meant.length === 0 && words === none ? none : markup`<ul>${meant}${looser}${words}</ul>`}${older}</div>
+${meant.length === 0 ? none : markup`<ul class="offers">${meant}</ul>`}${
+    found.length === 0
+      ? none
+      : markup`<h3 id="offers">These find something</h3><ul class="offers" aria-labelledby="offers">${found}</ul>`
+  }${older}</div>
 `
 }
 
@@ -175,8 +208,14 @@ const found = (view: SearchView, answer: SearchAnswer): Html => {
 ${answer.results.map((result) => resultHtml(result, view))}${olderLink('/search', { q, sort }, answer.nextCursor)}`
 }
 
-const narrowing = ({ narrower, sort }: SearchView): Html =>
-  narrower.length === 0
+/** What the numbers beside the values of fields count. */
+const counted = ({ total: { value, exact } }: SearchAnswer): string =>
+  exact
+    ? `Numbers of sessions, of all ${value.toLocaleString('en')} that were found.`
+    : `Numbers of sessions, of ${value.toLocaleString('en')} that were found; older ones were not looked at.`
+
+const narrowing = ({ narrower, sort, answer }: SearchView): Html =>
+  narrower.length === 0 || !answer
     ? none
     : markup`${narrower.map(
         ({ name, values }) => markup`<section><h2>${name}</h2><ul>${values.map(
@@ -184,7 +223,7 @@ const narrowing = ({ narrower, sort }: SearchView): Html =>
             markup`<li><a href="${pathOf(q, sort)}"><bdi>${visibleLine(label)}</bdi></a><span class="push num">${count.toLocaleString('en')}</span></li>`,
         )}</ul></section>
 `,
-      )}<p>Counted over the sessions looked at.</p>`
+      )}<p>${counted(answer)}</p>`
 
 /** `/search`: the results by session, with the words marked. */
 export const searchPage = (view: SearchView): Page => ({

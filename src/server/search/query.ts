@@ -153,22 +153,25 @@ const itemOf = (
 /** Which items of a query are fields does not depend on the time. */
 const ANY_CLOCK: QueryClock = { now: 0, zone: 'UTC' }
 
+/** A piece of the text of a query, as it was typed. */
+export type QueryItem = { readonly word: string; readonly is: Item['is'] }
+
+export const itemsIn = (text: string): QueryItem[] =>
+  [...text.matchAll(ITEM)].map((match) => ({ word: match[0], is: itemOf(match, ANY_CLOCK, searchedFields).is }))
+
 /** The fields in the text of a query, each as it was typed (`word`), with the text of the query without it (`rest`). */
-export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] =>
-  [...text.matchAll(ITEM)].flatMap((match) => {
-    if (['text', 'excluded', 'or'].includes(itemOf(match, ANY_CLOCK, searchedFields).is)) return []
-    const [word] = match
-    const parts = [text.slice(0, match.index), text.slice(match.index + word.length)]
-    return [
-      {
-        word,
-        rest: parts
-          .map((part) => part.trim())
-          .filter((part) => part !== '')
-          .join(' '),
-      },
-    ]
-  })
+export const fieldsIn = (text: string): { readonly word: string; readonly rest: string }[] => {
+  const items = itemsIn(text)
+  return items
+    .filter(({ is }) => !['text', 'excluded', 'or'].includes(is))
+    .map((field) => ({
+      word: field.word,
+      rest: items
+        .filter((item) => item !== field)
+        .map(({ word }) => word)
+        .join(' '),
+    }))
+}
 
 const NAMED = /^([a-z]+):(.+)$/is
 

@@ -27,18 +27,22 @@ const valuesOf = (name: FacetName, { values }: FoundValues, trace: FeedTrace | u
   return trace ? [trace.namespace.slug] : []
 }
 
-/** The values of each field among the hits, with the number of traces that have it. */
+/** The values of each field among the hits, with the number of traces that have it, and the names of authors. */
 const facetsOf = (
   names: readonly FacetName[],
   hits: readonly FoundValues[],
   traces: ReadonlyMap<string, FeedTrace>,
 ): NonNullable<SearchAnswer['facets']> => {
+  const authors = new Map([...traces.values()].map(({ author }) => [author?.id, author?.displayName]))
   const counts = names.map((name) => {
     const found = new Map<string, Set<string>>()
     for (const hit of hits)
       for (const value of valuesOf(name, hit, traces.get(hit.traceId)))
         found.set(value, (found.get(value) ?? new Set()).add(hit.traceId))
-    const all = [...found].map(([value, ids]) => ({ value, count: ids.size }))
+    const all = [...found].map(([value, ids]) => {
+      const displayName = name === 'author' ? authors.get(value) : undefined
+      return { value, count: ids.size, ...(displayName === undefined ? {} : { name: displayName }) }
+    })
     const sorted = all.toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
     return [name, sorted.slice(0, MOST_VALUES)] as const
   })

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type FacetName, type SearchAnswer, search as api } from '../../contract/search.ts'
+import { type Facet, type FacetName, type SearchAnswer, search as api } from '../../contract/search.ts'
 import { parentsOf } from '../feed/session-lists.ts'
 import { addVary } from '../http/reply.ts'
 import { sendPage } from '../pages/page.ts'
 import { type Narrower, type OtherSearch, hasDays, searchPage } from '../pages/search.ts'
+import { offersFor } from '../search/offers.ts'
 import { fieldsIn } from '../search/query.ts'
 import { readerZone } from './reader-zone.ts'
 import { type SearchServices, search } from '../search/search.ts'
@@ -45,21 +46,20 @@ const suggestionsFor = (text: string, isSignedIn: boolean): OtherSearch[] => {
     .map(([label, word]) => ({ label: label!, q: join(text, word!) }))
 }
 
-/** The label of a facet's value. Users get their names from the traces among the results. */
-const labelOf = (field: FacetName, value: string, { results }: SearchAnswer): string | undefined => {
+/** The label of a facet's value; undefined for a user without a name. */
+const labelOf = (field: FacetName, { value, name }: Facet): string | undefined => {
   if (field === 'agent') return agentName(value)
   if (field === 'namespace') return `@${value}`
-  if (field !== 'author') return value
-  return results.find(({ trace: { author } }) => author?.id === value)?.trace.author?.displayName
+  return field === 'author' ? name : value
 }
 
 const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narrower[] => {
   const values = answer.facets?.[field] ?? []
-  const found = values.flatMap(({ value, count }) => {
-    const [label, word] = [labelOf(field, value, answer), typed(field, value)]
-    return label === undefined || word === undefined ? [] : [{ label, count, q: join(text, word) }]
+  const found = values.flatMap((one) => {
+    const [label, word] = [labelOf(field, one), typed(field, one.value)]
+    return label === undefined || word === undefined ? [] : [{ label, count: one.count, q: join(text, word) }]
   })
-  return found.length > 1 ? found.slice(0, MOST_VALUES) : []
+  return found.some(({ count }) => count < answer.total.value) ? found.slice(0, MOST_VALUES) : []
 }
 
 /** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
@@ -73,6 +73,7 @@ export const searchPageRoute = (app: FastifyInstance, services: SearchServices):
     const answer = isEmpty
       ? undefined
       : await search(services, { q: text, tz: zone, sort, cursor, facets: names }, caller)
+    const hasNothing = answer?.results.length === 0 && cursor === undefined
     const now = services.now()
     const found = (answer?.results ?? []).map(({ trace }) => trace)
     return searchPage({
@@ -81,6 +82,7 @@ export const searchPageRoute = (app: FastifyInstance, services: SearchServices):
       sort,
       zone,
       answer,
+      offers: hasNothing ? await offersFor(services, { q: text, tz: zone }, caller) : [],
       fields: fieldsIn(text).map(({ word, rest }) => ({ label: word, q: rest })),
       suggestions: isEmpty ? [] : suggestionsFor(text, caller !== undefined),
       narrower: names.flatMap((field) => {

@@ -200,6 +200,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       fields: [{ label: words, q: words }],
       suggestions: [{ label: 'has:error', q: words }],
       narrower: [{ name: 'Author', values: [{ label: words, q: words, count: 1 }] }],
+      offers: [],
       answer: {
         ...{ total: { value: 1, exact: false }, complete: false, indexedThrough: 0, nextCursor: words },
         notUnderstood: [{ text: words, why: words }],
@@ -210,6 +211,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       ...{ q: `"${words}"`, sort: 'relevance', now: 0, zone: undefined, suggestions: [], narrower: [] },
       parents: new Map(),
       fields: [{ label: words, q: words }],
+      offers: [{ how: 'without', what: words, q: words, sessions: 1, isExact: false }],
       answer: {
         ...{ results: [], total: { value: 0, exact: true }, complete: true, indexedThrough: 0 },
         meant: [{ text: words, instead: words }],

@@ -157,10 +157,10 @@ test('the name of no field may stand for the nearest one that takes the value', 
 })
 
 test('fieldsIn finds the fields of a query, each with the query without it', () => {
-  assert.equal(fieldsIn('-agent:x  a "b c" since:7d in:nowhere'), [
+  assert.equal(fieldsIn('-agent:x a "b c" since:7d in:nowhere'), [
     { word: '-agent:x', rest: 'a "b c" since:7d in:nowhere' },
-    { word: 'since:7d', rest: '-agent:x  a "b c" in:nowhere' },
-    { word: 'in:nowhere', rest: '-agent:x  a "b c" since:7d' },
+    { word: 'since:7d', rest: '-agent:x a "b c" in:nowhere' },
+    { word: 'in:nowhere', rest: '-agent:x a "b c" since:7d' },
   ])
 })
 

@@ -73,6 +73,49 @@ test('values of several sessions are links that narrow the search', async () => 
   assert.ok(linksIn(body).includes(`/search?${new URLSearchParams({ q: 'thimble agent:"agent one"' }).toString()}`))
 })
 
+test('where nothing is found, looser searches are offered that find something', async () => {
+  await write('offered-1', ['the getUserName of a marmoset'])
+  await write('offered-2', [{ role: 'user', timestamp: Date.UTC(2026, 0, 1), textContent: 'a marmoset, and others' }])
+  const offers = async (q: string) => {
+    const { body } = await page(`/search?q=${encodeURIComponent(q)}`, token)
+    return elementsOf(body)
+      .filter(
+        ({ tagName, parentNode }) =>
+          tagName === 'li' && 'attrs' in parentNode! && parentNode.attrs.some(({ value }) => value === 'offers'),
+      )
+      .map((one) => textOf(one))
+  }
+  assert.equal(await offers('"a others" marmoset'), [
+    'Without quotation marks 1 session',
+    'Without "a others" 2 sessions',
+  ])
+  assert.equal(await offers('marmoset has:error to:2026-01-01'), [
+    'Without has:error 1 session',
+    'Only the words marmoset 2 sessions',
+  ])
+  assert.equal(await offers('marmoset others since:2026-01-02'), [
+    'At any time, without since:2026-01-02 1 session',
+    'Without others 1 session',
+  ])
+  assert.equal(await offers('marmosets'), ['In other forms: marmosets OR marmoset 2 sessions'])
+  assert.equal(await offers('getUserMarmoset'), ['In parts: get user marmoset 1 session'])
+  assert.equal(await offers('marmoset -getUserName -others'), [
+    'Without -getUserName 1 session',
+    'Without -others 1 session',
+    'Only the words marmoset 2 sessions',
+  ])
+  assert.equal(await offers('nowhere has:error'), [])
+})
+
+test('the numbers beside values say what they count', async () => {
+  for (const i of [1, 2])
+    await write(`counted-${i}`, ['a capybara'], { projectName: 'zoo', ...(i === 1 ? { agentId: 'one' } : {}) })
+  const { body, text } = await page('/search?q=capybara', token)
+  assert.match(text, 'Numbers of sessions, of all 2 that were found.')
+  assert.match(body, 'capybara+agent%3Aone')
+  assert.not.match(body, 'capybara+project%3Azoo', 'all have it')
+})
+
 test('without a query the page says how to search, and no query is invalid', async () => {
   assert.match((await page('/search')).text, 'Search what your agents did')
   for (const q of ['"', 'OR', 'in:nowhere', '%00', '<script>'])

@@ -12,7 +12,7 @@ type TraceStatus = 'new' | 'stored' | 'deleted' | 'moved'
 /**
  * What was sent of a session. `externalId` is the id of its trace. `files` are those in which it was read, here or there, by their paths, each with
  * its stamp when all of it had been sent, undefined after an interrupted upload. `fields` holds digests of the trace's fields as they were when they were
- * compared with the service. `revision` is that of the trace at which the notes about messages hold; undefined if nothing is known of what the
+ * compared with the service; of a title, the last one that the service has had from here. `revision` is that of the trace at which the notes about messages hold; undefined if nothing is known of what the
  * service has. `sentFrom` is the only source of the versions that are noted as ours; undefined if there are several.
  */
 export type SentSession = SessionKey & {

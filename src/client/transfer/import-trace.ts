@@ -120,7 +120,7 @@ export const importTrace = async (opened: ExportFile, wanted: Import): Promise<I
     { counts, report: wanted.report, newLosses: (losses) => losses, about: {} },
     { connection, states: noStates(wanted.duties), visibility },
     stateOf(wanted, trace),
-    { force: false, overrules: true, dryRun: false },
+    { force: false, overrules: true, replacesTitle: () => true, dryRun: false },
   )
   let isComplete = false
   try {

@@ -16,14 +16,16 @@ const secretsIn = ({ withoutSecrets, state }: Upload, text: string): readonly st
 
 /** How the trace is changed. */
 export const changeOf = (upload: Upload, fields: ReadonlyMap<string, string>) => {
-  const { session, state, destination, overrules } = upload
+  const { session, state, destination, overrules, replacesTitle } = upload
   const { visibility, visibilityOfNew } = destination
   return {
     fields: Object.fromEntries(fields),
     visibility,
     visibilityOfNew,
     unlessDeleted: !overrules,
-    stays: (name: string) => !overrules && !state.fields.has(name),
+    stays: (name: string, stored: string) =>
+      name === 'title' ? !replacesTitle(stored) : !overrules && !state.fields.has(name),
+    onTitle: (stays: boolean) => void (upload.isTitleLeft = stays),
     takesOut: (texts: readonly string[]) =>
       owe(
         upload,

@@ -1,3 +1,4 @@
+import { digest } from '../digest.ts'
 import type { FileStatus } from '../report/events.ts'
 import { countOf } from '../report/text.ts'
 import type { SentSession, SessionKey, SessionState } from '../state/session-states.ts'
@@ -44,6 +45,15 @@ const stateOf = ({ force }: Run, { stored }: SessionRun, { states }: Destination
   source: stored.source,
   files: new Map(stored.files.map(({ path }) => [path, undefined])),
 })
+
+/**
+ * Says whether a title is the one that was sent last from here. Any other may be what a person has called the session, and stays, also with `--force`
+ * and where the record of what was sent is lost.
+ */
+const titlesSent = ({ states }: Destination, key: SessionKey) => {
+  const last = states.find(key)?.fields.get('title')
+  return (stored: string): boolean => digest(stored) === last
+}
 
 /** Stores what was sent of a session, after so many messages were read. */
 const storeProgress = (
@@ -113,7 +123,9 @@ export const sendSession = async (
 ): Promise<SentResult> => {
   const key = { agentId: session.agent.id, sessionId: read.session.externalId }
   const { force, dryRun } = run
-  const how = { force, overrules: force, dryRun, withoutSecrets: read.redacted?.withoutSecrets }
+  const withoutSecrets = read.redacted?.withoutSecrets
+  const replacesTitle = titlesSent(destination, key)
+  const how = { force, overrules: force, replacesTitle, dryRun, withoutSecrets }
   const upload = newUpload(session, destination, stateOf(run, session, destination, key), how)
   session.about = reportLabelOf(read.session)
   const deletedFrom = !force && upload.state.status === 'new' ? await deletedElsewhere(destination, key) : undefined

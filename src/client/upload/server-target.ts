@@ -141,7 +141,9 @@ const compareAndSend = async (upload: Upload, batch: readonly EncodedMessage[]):
 const upsertTrace = async (upload: Upload, changedFields: ReadonlyMap<string, string>): Promise<boolean> => {
   if (!(await ensureTrace(upload, changedFields))) return false
   const { connection, states } = upload.destination
-  const digests = [...changedFields].map(([name, value]) => [name, digest(value)] as const)
+  // Noted of a title is which one the service has from here: any other stays.
+  const isNoted = (name: string) => name !== 'title' || !upload.isTitleLeft
+  const digests = [...changedFields].flatMap(([name, value]) => (isNoted(name) ? [[name, digest(value)] as const] : []))
   upload.state = { ...upload.state, fields: new Map([...upload.state.fields, ...digests]) }
   states.write(upload.state)
   states.noteWrite(connection.api.position())

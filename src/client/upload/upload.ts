@@ -14,6 +14,8 @@ type How = {
   readonly force: boolean
   /** Whether fields of the trace are set that were never compared with the service, and a deleted trace is made again. */
   readonly overrules: boolean
+  /** Whether a title that the service has may be replaced by another one. */
+  readonly replacesTitle: (stored: string) => boolean
   /** Whether nothing is written, neither at the service nor here. */
   readonly dryRun: boolean
   /** Finds the secrets in what the service has; undefined where no secrets are known. */
@@ -36,6 +38,8 @@ export type Upload = How & {
   isCountChecked: boolean
   /** Whether anything was written, or would be. */
   hasWritten: boolean
+  /** Whether the service keeps a title that is not the one of this session here. */
+  isTitleLeft: boolean
   /** The hashes of the secrets, as far as they are known, that are taken out of the trace: its past has them. Undefined if none are. */
   owed: ReadonlySet<string> | undefined
 }
@@ -45,13 +49,14 @@ export const newUpload = (
   session: SessionReport,
   destination: Destination,
   state: SessionState,
-  { force, overrules, dryRun, withoutSecrets }: How,
+  { force, overrules, replacesTitle, dryRun, withoutSecrets }: How,
 ): Upload => ({
   session,
   destination,
   state,
   force,
   overrules,
+  replacesTitle,
   dryRun,
   withoutSecrets,
   noteOf: state.status === 'stored' ? destination.states.notes(state) : () => undefined,
@@ -60,6 +65,7 @@ export const newUpload = (
   shorter: 0,
   isCountChecked: false,
   hasWritten: false,
+  isTitleLeft: false,
   owed: undefined,
 })
 

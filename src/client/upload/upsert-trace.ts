@@ -17,8 +17,10 @@ type TraceChange = {
   readonly fields: Readonly<Record<string, string>>
   readonly visibility?: Visibility | undefined
   readonly visibilityOfNew?: Visibility | undefined
-  /** Whether a field stays as it is if the trace has it already, unless a secret is taken out of it. */
-  readonly stays?: (name: string) => boolean
+  /** Whether a field that the trace has stays as it is, unless a secret is taken out of it. */
+  readonly stays?: (name: string, stored: string) => boolean
+  /** Called once it is known whether another title than the one to set stays. */
+  readonly onTitle?: (stays: boolean) => void
   /** Called before secrets are taken out of fields, with these as they are stored. */
   readonly takesOut?: (texts: readonly string[]) => Promise<void>
   /** The trace is changed only at this revision, if it is known. */
@@ -46,12 +48,16 @@ export const findOwnTrace = async (
 /** The fields of an existing trace that a change sets. */
 export const patchOf = ({ fields, visibility, stays }: TraceChange, found: TraceSummary) => {
   const isSet = ([name, value]: readonly [string, string]) => {
-    const stored = found[name as keyof TraceSummary]
-    return !stays?.(name) || stored === undefined || (stored !== value && isUnredacted(String(stored), value))
+    const stored = found[name as keyof TraceSummary] as string | undefined
+    return stored === undefined || !stays?.(name, stored) || (stored !== value && isUnredacted(stored, value))
   }
   const set = Object.fromEntries(Object.entries(fields).filter(isSet))
   return { ...set, ...(visibility && visibility !== found.visibility ? { visibility } : {}) }
 }
+
+/** Whether a trace keeps a title that is another one than `fields` has. */
+const isTitleLeft = ({ fields }: TraceChange, patch: ReturnType<typeof patchOf>, found: TraceSummary): boolean =>
+  fields.title !== undefined && !('title' in patch) && found.title !== fields.title
 
 /** The stored fields that show a secret which a change takes out. */
 export const shownBy = (patch: Readonly<Record<string, string>>, found: TraceSummary): readonly string[] =>
@@ -82,6 +88,7 @@ export const updateTrace = async (
   const shown = shownBy(patch, found)
   if (shown.length > 0) await change.takesOut?.(shown)
   const { api, namespaceSlug } = connection
+  change.onTitle?.(isTitleLeft(change, patch, found))
   const written = isChanged ? await api.patchTrace(namespaceSlug, externalId, patch, change.ifRevision) : undefined
   change.onVisibility?.({ before: found.visibility, after: change.visibility ?? found.visibility })
   return { upserted: isChanged ? 'updated' : 'unchanged', revision: written?.revision }

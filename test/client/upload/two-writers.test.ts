@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { runs } from '../../support/runs.ts'
 import type { Machine } from '../support/machine.ts'
 import { type RealService, startRealService } from '../support/real-service.ts'
-import { answerLine, line, text, userLine, writeSession } from '../support/session-file.ts'
+import { answerLine, text, userLine, writeSession } from '../support/session-file.ts'
 import { storedOf, tokenOf } from '../support/stored.ts'
 
 const test = suite<{ service: RealService }>('two clients that write to one trace')
@@ -157,33 +157,6 @@ test('what another machine has more of is not cut when the session grows here', 
   write(second, id, [4])
   assert.is((await second.sync()).summary.updated, 1)
   assert.equal(await stored(first, id, 1), [4])
-})
-
-test('a title that another machine has set stays when the session grows here, until it changes here', async ({
-  service,
-}) => {
-  const titled = (machine: Machine, id: string, title: string, prompts: number) =>
-    writeSession(machine.sessions, `${id}.jsonl`, [
-      ...Array.from({ length: prompts }, (_, i) => userLine(`u-${i}`, `prompt ${i}`, { sessionId: id })),
-      line({ type: 'custom-title', customTitle: title, sessionId: id }),
-    ])
-  const [first, id] = [await service.logIn(), newId()]
-  const titleOf = async () => {
-    const { data } = await service.call('GET', `/v1/traces/${id}`, { token: await tokenOf(first) })
-    return (data as { trace: { title: string } }).trace.title
-  }
-  titled(first, id, 'The later one', 1)
-  await first.sync()
-  const second = service.another(first)
-  for (const [title, prompts, expected] of [
-    ['The older one', 1, 'The later one'],
-    ['The older one', 2, 'The later one'],
-    ['The last one', 3, 'The last one'],
-  ] as const) {
-    titled(second, id, title, prompts)
-    await second.sync()
-    assert.is(await titleOf(), expected)
-  }
 })
 
 test('an event that changes no message, such as a new visibility, costs a later sync no reading of messages', async ({

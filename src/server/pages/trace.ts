@@ -44,20 +44,30 @@ export type TracePage = {
   readonly viewer: Viewer
 }
 
-/** What other services show of a link to the page. */
-export type Preview = { readonly description: string; readonly url: string; readonly oembed: string }
+/** What other services show of a link to the page. `began`: when the session began, as ISO 8601 has it. */
+export type Preview = {
+  readonly description: string
+  readonly began: string | undefined
+  readonly url: string
+  readonly oembed: string
+}
 
 /** How many messages a page shows of a session that has too many for one. */
 export const PAGE_ROWS = 200
 
-const previewOf = ({ preview, head: { title } }: TracePage): Html => {
+/** An element of the head, if its value is known. */
+const meta = (name: Html, value: string | undefined): Html =>
+  value === undefined ? none : markup`<meta ${name} content="${value}">\n`
+
+const previewOf = ({ preview, head: { title, author } }: TracePage): Html => {
   if (!preview) return none
-  const { description, url, oembed } = preview
+  const { description, began, url, oembed } = preview
   return markup`<meta property="og:type" content="article">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${url}">
-<meta name="description" content="${description}">
+<meta property="og:site_name" content="Tracebook">
+${meta(markup`property="article:published_time"`, began)}${meta(markup`property="article:author"`, author)}${meta(markup`name="author"`, author)}<meta name="description" content="${description}">
 <meta name="twitter:card" content="summary">
 <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}">
 `

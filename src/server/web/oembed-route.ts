@@ -12,6 +12,7 @@ import { locateWhereverMoved } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
 import type { TraceServices } from '../trace/services.ts'
 import { detailText } from '../trace/views.ts'
+import { personOf } from './trace-shown.ts'
 
 const Query = z.object({ url: z.string().max(16_384), format: z.string().optional() })
 
@@ -37,13 +38,13 @@ export const oembedRoute = (app: FastifyInstance, service: TraceServices & { rea
       })
       const trace = JSON.parse(detailText(shownRow(await models.known(), row))) as TraceDetail
       const { slug } = trace.namespace
-      const agent = agentAndModel(trace)
+      const author = (await personOf(reads, row)) ?? agentAndModel(trace)
       reply.header('cache-control', 'no-store')
       return reply.send({
         version: '1.0',
         type: 'link',
         title: titleOfTrace(trace),
-        ...(agent === '' ? {} : { author_name: agent }),
+        ...(author === '' ? {} : { author_name: author }),
         provider_name: 'Tracebook',
         provider_url: `${origin}/`,
         url: `${origin}${tracePath(slug, trace.externalId)}`,

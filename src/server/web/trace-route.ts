@@ -73,16 +73,29 @@ const linkedOf = async (
   return { place, text: shortened(await beginningOf(reads, trace, m!)) || undefined }
 }
 
-/** What previews say of a public trace: the beginning of the linked message, of the summary, or of the first prompt. */
+/** Who was at work, with which agent, and on which day: what programs that show a link have no other place for. */
+const factsOf = ({ head: { author, lead } }: ShownTrace): string =>
+  [...new Set([author, lead.agent, lead.day])].filter((one) => one !== undefined).join(' · ')
+
+/** Whether a title says already what a text begins with. */
+const isSaid = ({ head: { title } }: ShownTrace, text: string): boolean => title.startsWith(text.replace(/…$/, ''))
+
+/**
+ * What previews say of a public trace: its facts, and the beginning of the linked message, of the summary, or of the first prompt where that is not the
+ * title.
+ */
 const previewOf = (
-  { trace, fields }: ShownTrace,
+  shown: ShownTrace,
   { text }: Linked,
   { url, firstPrompt }: { readonly url: string; readonly firstPrompt: string },
 ): Preview | undefined => {
+  const { trace, fields, head } = shown
   if (trace.visibility !== 'public') return undefined
   const summary = fields.get('ai_summary')
   const ofTrace = typeof summary === 'string' && summary.trim() !== '' ? shortened(summary) : firstPrompt
-  return { url, description: text ?? ofTrace, oembed: `/oembed?url=${encodeURIComponent(url)}` }
+  const said = text ?? (isSaid(shown, ofTrace) ? '' : ofTrace)
+  const description = [factsOf(shown), said].filter((one) => one !== '').join(' — ')
+  return { url, description, began: head.lead.began?.iso, oembed: `/oembed?url=${encodeURIComponent(url)}` }
 }
 
 /** The page of a session that a request asks for: its content, which is made piece by piece, and its address. */

@@ -6,6 +6,7 @@ import type { ModelRegistry } from '../models/registry.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
 import { mayWrite } from '../trace/policy.ts'
+import type { StoredDetail } from '../trace/queries.ts'
 import { checkRight } from '../trace/right-to-read.ts'
 import { detailText } from '../trace/views.ts'
 import { headOf, readTrace } from '../../transcript/head.ts'
@@ -34,8 +35,12 @@ export const sessionValues = ({
 
 const authorStatement = 'select display_name from users where id = $1'
 
-const authorOf = async (reads: ShownServices['reads'], userId: string): Promise<string | undefined> => {
-  const [row] = await reads.rows<{ display_name: string | null } & Row>('user-name', authorStatement, [userId])
+/** The name of the person who made a trace; undefined if an agent did, or the person has none. */
+export const personOf = async (reads: ShownServices['reads'], trace: StoredDetail): Promise<string | undefined> => {
+  if (isOfAgent(trace)) return undefined
+  const [row] = await reads.rows<{ display_name: string | null } & Row>('user-name', authorStatement, [
+    trace.created_by,
+  ])
   const name = row?.display_name ? visibleLine(JSON.parse(row.display_name) as string) : ''
   return name === '' ? undefined : name
 }
@@ -50,9 +55,8 @@ export const showTrace = async (
   caller: Caller | undefined,
 ) => {
   const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
-  const isByAgent = isOfAgent(trace)
   const [person, relations] = await Promise.all([
-    isByAgent ? undefined : authorOf(reads, trace.created_by),
+    personOf(reads, trace),
     relationsOf({ reads, models }, trace, located.reader.isMember),
   ])
   const reader = { ...located.reader, linked: relations.linked }
@@ -60,7 +64,7 @@ export const showTrace = async (
   const text = detailText(shownRow(await models.known(), trace))
   const fields = readTrace(text)
   const head = headOf(fields)
-  const author = isByAgent ? (relations.origin?.agent ?? head.lead.agent ?? 'an agent') : person
+  const author = isOfAgent(trace) ? (relations.origin?.agent ?? head.lead.agent ?? 'an agent') : person
   return {
     trace,
     slug: trace.slug ?? slug,

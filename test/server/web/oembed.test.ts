@@ -33,6 +33,16 @@ test('the answer for a public session has its title, agent and link', async () =
   })
 })
 
+test('its author is the person who has a name, and of a sub-agent an agent', async () => {
+  await call('PATCH', '/v1/user', { token, body: { displayName: 'Ada' } })
+  await put('named', 'public')
+  const authorOf = async (id: string) =>
+    (JSON.parse((await look(linkTo(id))).body) as { author_name: string }).author_name
+  assert.is(await authorOf('named'), 'Ada')
+  await call('PATCH', '/v1/traces/named', { token, body: { parentExternalId: 'another' } })
+  assert.is(await authorOf('named'), 'Claude Code')
+})
+
 test('a session that is not public answers 404, like one that does not exist, even to its readers', async () => {
   await put('private', 'private')
   await put('direct', 'direct')

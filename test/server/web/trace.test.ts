@@ -270,15 +270,49 @@ test('only a public session has a preview', async () => {
   const { body } = await get(page)
   assert.match(
     body,
-    /<meta property="og:title" content="Secret &lt;plans&gt;">\n<meta property="og:description" content="the prompt">/,
+    /<meta property="og:title" content="Secret &lt;plans&gt;">\n<meta property="og:description" content="[^"]+ — the prompt">/,
   )
   assert.match(body, /<link rel="alternate" type="application\/json\+oembed" href="\/oembed\?url=http/)
   assert.match(body, /<meta name="robots" content="noindex">/)
-  assert.match((await get(`${page}?m=a1`)).body, /og:description" content="the answer"/)
+  assert.match((await get(`${page}?m=a1`)).body, /og:description" content="[^"]+ — the answer"/)
   await send('PATCH', url, { visibility: 'private' })
   const hidden = await get(page)
   assert.is(hidden.statusCode, 401)
   assert.not.match(hidden.body, /Secret|og:/)
+})
+
+const linked = async (page: string) => {
+  const { body } = await get(page)
+  const named = elementsOf(body).filter(({ tagName }) => tagName === 'meta')
+  return (name: string) =>
+    named.find((one) => [attribute(one, 'property'), attribute(one, 'name')].includes(name))?.attrs.at(-1)!.value
+}
+
+test('a link in a chat says who was at work, with which agent and when, and the title once', async () => {
+  await send('PATCH', '/v1/user', { displayName: 'Ada "Lovelace"' })
+  const timestamp = Date.UTC(2026, 10, 26, 9, 30)
+  const fields = { title: 'the prompt', agentId: 'claude-code', visibility: 'public' }
+  const { page, url } = await newTrace(
+    fields,
+    words.map((one) => ({ ...one, timestamp })),
+  )
+  const valueOf = await linked(page)
+  assert.equal(
+    ['og:title', 'og:description', 'og:site_name', 'article:published_time', 'article:author', 'author'].map(valueOf),
+    [
+      'the prompt',
+      'Ada "Lovelace" · Claude Code · Thu 26 Nov 2026',
+      'Tracebook',
+      '2026-11-26T09:30:00.000Z',
+      'Ada "Lovelace"',
+      'Ada "Lovelace"',
+    ],
+  )
+  await send('PATCH', url, { title: 'Another title' })
+  assert.is((await linked(page))('og:description'), 'Ada "Lovelace" · Claude Code · Thu 26 Nov 2026 — the prompt')
+  const child = await newTrace({ ...fields, title: 'Below', parentExternalId: 'of nobody' }, words)
+  const valueOfChild = await linked(child.page)
+  assert.equal([valueOfChild('author'), /Lovelace/.test(valueOfChild('og:description')!)], ['Claude Code', false])
 })
 
 test('only those who may write to a session get the links to share and delete it', async () => {

@@ -35,6 +35,18 @@ export const truncateText = (text: string, most: number): string => {
   return `${text.slice(0, graphemeBefore(text, cut.length)).trimEnd()}…`
 }
 
+/** The most characters of a title in a list for a terminal. */
+export const LISTED_TITLE = 80
+
+/** A text on one line of at most `most` characters (UTF-16), an ellipsis included: cut between words, else between graphemes. */
+export const truncateLine = (text: string, most: number): string => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line.length <= most) return line
+  const end = graphemeBefore(line, most - 1)
+  const space = line.lastIndexOf(' ', end)
+  return `${line.slice(0, space > most / 2 ? space : end).trimEnd()}…`
+}
+
 /**
  * Removes the characters at the end of a text that match a pattern of one character. A pattern like `/[…]+$/` would take
  * quadratic time, because its search starts again at each such character.

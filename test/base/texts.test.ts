@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { graphemeBefore, truncateText } from '../../src/base/texts.ts'
+import { graphemeBefore, truncateLine, truncateText } from '../../src/base/texts.ts'
 import { previewText } from '../../src/transcript/preview.ts'
 
 const test = suite('texts')
@@ -37,6 +37,24 @@ test('a text is truncated between graphemes, to no more characters than it may h
     }),
     { numRuns: 300 },
   )
+})
+
+test('a line is cut between words, else between graphemes, and never inside a character', () => {
+  const words = fc.array(fc.oneof(grapheme, fc.constantFrom('\n', '\0', 'שלום', '\ud83d')), { maxLength: 60 })
+  fc.assert(
+    fc.property(words, fc.integer({ min: 12, max: 40 }), (all, most) => {
+      const line = all.join('').replace(/\s+/g, ' ').trim()
+      const cut = truncateLine(all.join(''), most)
+      assert.ok(cut.length <= most)
+      if (line.length <= most) return assert.is(cut, line)
+      assert.ok(cut.endsWith('…'))
+      const kept = graphemesOf(cut.slice(0, -1))
+      assert.equal(kept, graphemesOf(line).slice(0, kept.length))
+    }),
+    { numRuns: 300 },
+  )
+  assert.is(truncateLine(`${'word '.repeat(15)}${'x'.repeat(20)}`, 80), `${'word '.repeat(15).trim()}…`)
+  assert.is(truncateLine('x'.repeat(80), 80), 'x'.repeat(80))
 })
 
 test('the place before a grapheme is its beginning, and a grapheme that is far too long is cut', () => {

@@ -62,6 +62,7 @@ const places: Readonly<Record<string, Place>> = {
   changes: { path: (_, { path }) => `${path}/-/changes` },
   'a message in full': { path: (_, { path }) => `${path}/-/message/message%206` },
   'who can read': { path: ({ path }) => `${path}/-/visibility`, isMine: true },
+  renaming: { path: ({ path }) => `${path}/-/rename`, isMine: true },
   deleting: { path: ({ path }) => `${path}/-/delete`, isMine: true },
   'the settings': { path: () => '/settings', isMine: true },
   'signing in': { path: () => '/signin' },

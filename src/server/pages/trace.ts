@@ -9,7 +9,7 @@ import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
 import { clientHtml } from './commands.ts'
 import { beneathTrace, namespacePath, tracePath } from './links.ts'
-import { traceActions } from './trace-actions.ts'
+import { crumbTitle, traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
 
 /** The page of a session. */
@@ -19,7 +19,7 @@ export type TracePage = {
   readonly head: Head
   readonly project: string | undefined
   readonly visibility: Visibility
-  /** Whether the viewer may share and delete the session. */
+  /** Whether the viewer may share, rename and delete the session. */
   readonly mayWrite: boolean
   readonly revision: bigint
   /** The address of the service as commands may name it. */
@@ -148,6 +148,11 @@ const readersOf = ({ slug, externalId, visibility, mayWrite }: TracePage): Html 
     : markup`<span class="tag">${icon(name)}${text}</span>`
 }
 
+const renamingOf = ({ slug, externalId, mayWrite }: TracePage): Html =>
+  mayWrite
+    ? markup`<a class="btn bare" href="${beneathTrace(slug, externalId, traceActions.rename)}" aria-label="Rename this session" title="Rename">${icon('edit')}</a>`
+    : none
+
 const deletionOf = ({ slug, externalId, mayWrite }: TracePage): Html =>
   mayWrite
     ? markup`<a class="btn bare risk" href="${beneathTrace(slug, externalId, traceActions.delete)}" aria-label="Delete this session">${icon('delete')}</a>`
@@ -156,7 +161,7 @@ const deletionOf = ({ slug, externalId, mayWrite }: TracePage): Html =>
 const actsOf = (page: TracePage): Html =>
   markup`${readersOf(page)}<a class="btn" href="${pathWith(page)}" data-copy="link">${icon('link')}Copy link</a><button class="btn" type="button" popovertarget="export">${icon('export')}Export</button><div class="menu" id="export" popover aria-label="Export"><h2>Export</h2>${formats.map(
     ([format, name]) => markup`<a href="${exportPath(page, format)}" download="">${icon('file')}${name}</a>`,
-  )}</div>${deletionOf(page)}`
+  )}</div>${renamingOf(page)}${deletionOf(page)}`
 
 const viewNames = { full: 'Full', talk: 'Talk', tools: 'Tools' } as const
 
@@ -267,7 +272,7 @@ export const startOfMessage = (page: Pick<TracePage, 'slug' | 'externalId' | 'he
     referrerPolicy: 'no-referrer',
     viewer,
   })
-  return markup`${start}<div class="trace alone"><main id="main"><header class="head"><nav class="crumbs" aria-label="Where"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId, id)}"><bdi>${head.title}</bdi></a></nav>
+  return markup`${start}<div class="trace alone"><main id="main"><header class="head"><nav class="crumbs" aria-label="Where"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId, id)}"><bdi>${crumbTitle(head.title)}</bdi></a></nav>
 <h1>One message in full</h1></header><div class="msgs">
 `
 }

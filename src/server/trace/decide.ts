@@ -216,6 +216,20 @@ export const patch =
   }
 
 /**
+ * Gives a trace another title. `seen` is the title that the writer has seen.
+ * @throws Rejected changed if it has a third one by now
+ */
+export const rename =
+  (writer: UserRole, title: string, seen: string | undefined): Decide =>
+  ({ trace }) => {
+    if (trace.is === 'absent') throw new Rejected('not_found', 'Not found')
+    assertMayWrite(trace, writer)
+    if (trace.fields.title === title) return []
+    if (trace.fields.title !== seen) throw new Rejected('changed', 'The trace was renamed meanwhile')
+    return update(trace, { title })
+  }
+
+/**
  * Lets a trace be moved here: until `HistoryErased` completes it there is none, and no other can be created. Does nothing if it is being moved already.
  * @throws Rejected exists
  */

@@ -1,17 +1,28 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type TraceDetail, Visibility } from '../../contract/trace.ts'
+import { type TraceDetail, TraceUpsert, Visibility } from '../../contract/trace.ts'
+import { Rejected } from '../../eventstore/engine/rejected.ts'
 import { moveForCaller, type MovingServices } from '../history/move-route.ts'
 import { type Caller, requireCaller } from '../http/caller.ts'
 import { formRoute } from '../http/forms.ts'
 import { namespacesOf } from '../namespace/queries.ts'
 import { namespacePath, tracePath } from '../pages/links.ts'
 import { type Page, sendPage } from '../pages/page.ts'
-import { deletePage, titleOfTrace, traceActions, visibilityPage } from '../pages/trace-actions.ts'
-import { patch } from '../trace/decide.ts'
+import {
+  deletePage,
+  markOfTitle,
+  renamePage,
+  titleLine,
+  titleOfTrace,
+  titleToType,
+  traceActions,
+  visibilityPage,
+} from '../pages/trace-actions.ts'
+import { patch, rename } from '../trace/decide.ts'
 import { type TraceName, locateToRead, locateToWrite, writeLocated } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
 import { removeTrace, writeTrace } from '../trace/upsert.ts'
+import { isUnseen } from '../../transcript/visible.ts'
 import { userById } from '../user/queries.ts'
 import { detailText } from '../trace/views.ts'
 import { TraceParams } from './trace-params.ts'
@@ -26,7 +37,16 @@ const nameOf = ({ slug, externalId }: TraceParams): TraceName => ({ externalId, 
 const asTyped = (title: string): string =>
   title.replaceAll('…', '...').replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/\s+/g, ' ').trim()
 
-/** The pages on which a trace is made public, made private again, moved to a team, and deleted, and their forms. */
+/** What is wrong with a title that was typed; undefined if nothing is. */
+const wrongWith = (title: string): string | undefined => {
+  if (isUnseen(title)) return 'Type a title.'
+  const [issue] = TraceUpsert.shape.title.safeParse(title).error?.issues ?? []
+  return issue && `The title ${issue.message}.`
+}
+
+const isChanged = (error: unknown): boolean => error instanceof Rejected && error.code === 'changed'
+
+/** The pages on which a trace is made public, made private again, moved to a team, renamed and deleted, and their forms. */
 export const traceActionRoutes = (app: FastifyInstance, service: MovingServices): void => {
   /** @throws 404 if the caller may not read the trace, 403 if the caller may read it but not write to it */
   const writable = async (request: FastifyRequest): Promise<TraceDetail> => {
@@ -50,6 +70,7 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
     const teams = all.filter(({ slug }) => slug !== trace.namespace.slug)
     return visibilityPage(trace, author, teams)
   })
+  page(traceActions.rename, (trace) => renamePage(trace))
   page(traceActions.delete, (trace) => deletePage(trace))
 
   const form = { auth: 'required', params: TraceParams } as const
@@ -80,6 +101,27 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
     },
   )
 
+  const renaming = { title: z.string(), was: z.string() }
+  formRoute(app, { ...form, path: pathOf(traceActions.rename), fields: renaming }, async (request, reply) => {
+    const { slug, externalId } = request.params as TraceParams
+    const { was } = request.body
+    const title = titleLine(request.body.title)
+    const trace = await writable(request)
+    const wrong = wrongWith(title)
+    if (wrong !== undefined) return sendPage(reply.code(400), renamePage(trace, { title, wrong, was }))
+    const late = (now: TraceDetail) => sendPage(reply.code(409), renamePage(now, { title, isLate: true }))
+    if (title !== trace.title && was !== markOfTitle(trace)) return late(trace)
+    try {
+      await writeLocated(service, requireCaller(request), nameOf({ slug, externalId }), ({ id, writer }) =>
+        writeTrace(service, request, id, rename(writer, title, trace.title)),
+      )
+    } catch (error) {
+      if (!isChanged(error)) throw error
+      return late(await writable(request))
+    }
+    return tracePath(slug, externalId)
+  })
+
   formRoute(
     app,
     { ...form, path: pathOf(traceActions.delete), fields: { title: z.string() } },
@@ -87,7 +129,8 @@ export const traceActionRoutes = (app: FastifyInstance, service: MovingServices)
       const { slug, externalId } = request.params as TraceParams
       const trace = await writable(request)
       const { title } = request.body
-      if (asTyped(title) !== asTyped(titleOfTrace(trace))) return sendPage(reply.code(400), deletePage(trace, title))
+      const wanted = [titleOfTrace(trace), titleToType(trace)].map(asTyped)
+      if (!wanted.includes(asTyped(title))) return sendPage(reply.code(400), deletePage(trace, title))
       await removeTrace(service, request, nameOf({ slug, externalId }))
       return namespacePath(slug)
     },

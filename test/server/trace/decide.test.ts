@@ -12,6 +12,7 @@ import {
   noCounts,
   patch,
   remove,
+  rename,
   removeUnchanged,
   replace,
   touchUnchanged,
@@ -154,6 +155,7 @@ const intents = {
   unlessDeleted: (writer: UserRole): Decide => unlessDeleted(upsert(writer, origin, fields)),
   replace: (writer: UserRole): Decide => replace(writer, fields),
   patch: (writer: UserRole): Decide => patch(writer, fields),
+  rename: (writer: UserRole): Decide => rename(writer, 'Second', firstFields.title),
   remove: (writer: UserRole): Decide => remove(writer),
   removeUnchanged: (): Decide => removeUnchanged(NOON + 60_000),
   touchUnchanged: (): Decide => touchUnchanged(undefined),
@@ -194,6 +196,7 @@ const createdByUpsert: TraceEvent = {
 }
 const replaced = updates(updated(madePrivate, titled))
 const patched = updates(updated(titled))
+const renamed = emits(updated(titled))
 const removed = (more: Partial<Data<'TraceDeleted'>> = {}) => emitsOnce('not_found', deleted(more))
 const adds = (upsert: typeof message) => emits(added(upsert), counts(1))
 const refused = {
@@ -254,6 +257,20 @@ const specs: Specs = {
     'has messages that are not loaded': patched,
     'has other messages, and the message is known to be missing': patched,
     'has a summary': patched,
+  },
+  rename: {
+    ...refused,
+    'was deleted and created again': renamed,
+    'is the writer’s': renamed,
+    'is another member’s, and the writer an admin': renamed,
+    'was updated': emits(),
+    'has the message': renamed,
+    'has the changed message': renamed,
+    'has the message, and only its head is loaded': renamed,
+    'had its past erased': renamed,
+    'has messages that are not loaded': renamed,
+    'has other messages, and the message is known to be missing': renamed,
+    'has a summary': renamed,
   },
   remove: {
     ...refused,
@@ -423,6 +440,18 @@ test('a new model replaces the model name as well', () => {
       unchanged,
       updated({ op: 'remove', path: '/modelName' }, { op: 'replace', path: '/model', value: 'two' }),
     )
+})
+
+test('a title that the writer has not seen is not replaced', () => {
+  given(created, updated(titled))
+    .when(rename(ada, 'Third', firstFields.title))
+    .rejects('changed')
+  given(created, updated(titled))
+    .when(rename(ada, 'Third', undefined))
+    .rejects('changed')
+  given(created, updated(titled))
+    .when(rename(ada, 'Third', 'Second'))
+    .emits(updated({ op: 'replace', path: '/title', value: 'Third' }))
 })
 
 test('a given visibility is set; without one only a patch keeps the present one', () => {

@@ -1,5 +1,6 @@
 import { requireAgreement } from '../cli/ask.ts'
 import { escapeControls } from '../base/escape.ts'
+import { LISTED_TITLE, truncateLine } from '../base/texts.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines } from '../cli/output.ts'
 import { countOf } from '../client/report/text.ts'
@@ -13,7 +14,8 @@ const describe = (found: readonly Found[], history: boolean): string => {
   const lines = found.map(({ trace }) => {
     const { externalId, title, ai_title: made, namespace, messageCount = 0 } = trace
     const details = [externalId, countOf(messageCount, 'message'), `namespace ${namespace.slug}`].join(', ')
-    return `  ${escapeControls(`${title ?? made ?? 'untitled'} (${details})`)}`
+    const name = truncateLine(escapeControls(title ?? made ?? 'untitled'), LISTED_TITLE)
+    return `  ${name} (${escapeControls(details)})`
   })
   const what = history ? `The past of ${countOf(found.length, 'trace')}` : countOf(found.length, 'trace')
   return `${what} will be erased for good:\n${lines.join('\n')}`

@@ -1,4 +1,5 @@
 import { escapeControls } from '../base/escape.ts'
+import { LISTED_TITLE, truncateLine } from '../base/texts.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
@@ -68,7 +69,7 @@ const parentLines = (server: string, parent: TraceDetail | undefined): Line[] =>
   if (!parent) return []
   const { title, ai_title: made, externalId, namespace } = parent
   const link = traceLink(server, namespace.slug, externalId)
-  return [{ text: `  sub-agent of ${title ?? made ?? externalId}  ${link}`, style: 'dim' }]
+  return [{ text: `  sub-agent of ${truncateLine(title ?? made ?? externalId, LISTED_TITLE)}  ${link}`, style: 'dim' }]
 }
 
 const resultLines = (server: string, result: Result, parent: TraceDetail | undefined): Line[] => {
@@ -82,7 +83,7 @@ const resultLines = (server: string, result: Result, parent: TraceDetail | undef
     `@${namespace.slug}`,
   ]
   return [
-    { text: title ?? made ?? trace.externalId, style: 'head' },
+    { text: truncateLine(title ?? made ?? trace.externalId, LISTED_TITLE), style: 'head' },
     { text: `  ${about.filter((one) => one !== undefined).join('  ')}`, style: 'dim' },
     ...parentLines(server, parent),
     ...hits.flatMap((hit) => hitLines(server, result, hit)),

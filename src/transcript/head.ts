@@ -2,6 +2,7 @@ import type { TraceDetail } from '../contract/trace.ts'
 import { agentName } from './agent-names.ts'
 import { costFacts, costText, shortTokenFacts, tokenFacts } from '../base/usage-text.ts'
 import { sessionLengthText } from '../base/for-people.ts'
+import { truncateLine } from '../base/texts.ts'
 import { AHEAD, isSessionAhead } from '../base/time-ahead.ts'
 import { rawMembers } from '../base/json/raw-values.ts'
 import { isoText, timeText } from './times.ts'
@@ -78,6 +79,12 @@ export const titleOf = (trace: ReadonlyMap<string, unknown>): string => {
   const title = titles.map((one) => (typeof one === 'string' ? visibleLine(one) : '')).find((one) => one !== '')
   return title ?? 'Session'
 }
+
+/** The most characters of a title where it is one of many. */
+const MOST_LISTED = 160
+
+/** The title of a trace where it is one of many. */
+export const listedTitleOf = (trace: ReadonlyMap<string, unknown>): string => truncateLine(titleOf(trace), MOST_LISTED)
 
 /** The members of a trace, as in the API, from its JSON text. */
 export const readTrace = (json: string): ReadonlyMap<string, unknown> =>

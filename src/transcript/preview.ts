@@ -1,4 +1,4 @@
-import { graphemeBefore } from '../base/texts.ts'
+import { truncateLine } from '../base/texts.ts'
 import { readMessage } from './message.ts'
 import { visibleLine } from './visible.ts'
 
@@ -6,13 +6,7 @@ const MOST_READ = 64 * 1024
 const MOST_SHOWN = 200
 
 /** The beginning of a text on one line; whole words, if it can be. */
-export const shortened = (text: string): string => {
-  const line = visibleLine(text.slice(0, 8 * MOST_SHOWN))
-  if (line.length <= MOST_SHOWN) return line
-  const cut = line.slice(0, graphemeBefore(line, MOST_SHOWN - 1))
-  const space = cut.lastIndexOf(' ')
-  return `${space > MOST_SHOWN / 2 ? cut.slice(0, space) : cut}…`
-}
+export const shortened = (text: string): string => truncateLine(visibleLine(text.slice(0, 8 * MOST_SHOWN)), MOST_SHOWN)
 
 /** What a message says, on one line of at most 200 characters; undefined for one without text, or a very long one. */
 export const previewText = (message: string): string | undefined => {

@@ -1,4 +1,4 @@
-import { titleOf } from '../agents/support/trace-fields.ts'
+import { LISTED_TITLE, truncateLine } from '../../base/texts.ts'
 import { namespaceLink, traceLink } from '../api/trace-link.ts'
 import type { SessionEvent, Summary, SyncEvent } from './events.ts'
 import { countOf, leftOutText, summaryText, tallyText } from './text.ts'
@@ -19,7 +19,7 @@ const MOST_SHOWN = 3
 
 /** A session by its title, as people know it; one without a title by its id, else by its file. */
 const nameOf = ({ title, externalId, file }: Pick<SessionEvent, 'title' | 'externalId' | 'file'>): string =>
-  title === undefined ? (externalId ?? file) : `"${titleOf(title)}"`
+  title === undefined ? (externalId ?? file) : `"${truncateLine(title, LISTED_TITLE)}"`
 
 /** The text of a problem, with the path if the reader has to look into the file. */
 export const problemText = ({ kind, file, line, title, message }: Problem): string => {

@@ -1,4 +1,5 @@
 import { escapeControls } from '../../base/escape.ts'
+import { LISTED_TITLE, truncateLine } from '../../base/texts.ts'
 import { type Line, shownLine } from '../../cli/output.ts'
 import { shortTime } from '../../cli/time-text.ts'
 import type { ValueOf } from '../../contract/realtime.ts'
@@ -34,7 +35,7 @@ const traceLine = (trace: FeedTraceValue, before: FeedTraceValue | undefined): s
   const added = messageCount - (before?.messageCount ?? messageCount)
   const time = shortTime(updatedAt ?? createdAt).padEnd(TIME)
   const messages = `${count(messageCount)}${added > 0 ? ` (+${added})` : ''}`
-  return `${time} ${externalId}  ${messages}  ${visibility}  ${title ?? summaryTitle ?? ''}`.trimEnd()
+  return `${time} ${externalId}  ${messages}  ${visibility}  ${truncateLine(title ?? summaryTitle ?? '', LISTED_TITLE)}`.trimEnd()
 }
 
 /** Whether the line of a trace has changed. */

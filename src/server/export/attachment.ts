@@ -1,4 +1,4 @@
-import { trimEndMatching } from '../../base/texts.ts'
+import { graphemeBefore, trimEndMatching } from '../../base/texts.ts'
 import { visible } from '../../transcript/visible.ts'
 
 const MOST_BYTES = 120
@@ -9,7 +9,7 @@ const UNSAFE = /[\\/:*?"<>|%;$`'~\p{C}\p{Zl}\p{Zp}]/gu
 /** Names that Windows reserves for devices, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** The longest beginning of a text in at most `MOST_BYTES` bytes, without cutting a character. */
+/** The longest beginning of a text in at most `MOST_BYTES` bytes, and never inside a grapheme. */
 const cut = (text: string): string => {
   let bytes = 0
   let end = 0
@@ -18,7 +18,7 @@ const cut = (text: string): string => {
     if (bytes > MOST_BYTES) break
     end += character.length
   }
-  return text.slice(0, end)
+  return text.slice(0, graphemeBefore(text, end))
 }
 
 /** A file name made from a title: without path separators, control and invisible characters, or a dot at its start. */

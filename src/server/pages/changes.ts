@@ -4,6 +4,7 @@ import { type DiffLine, diffLines, newWords, patchLines } from '../../transcript
 import type { Edit } from '../../transcript/edits.ts'
 import { languageOf, newHighlight } from '../../transcript/highlight.ts'
 import { diffTable, linesHtml } from '../../transcript/html/diff.ts'
+import { titleHtml } from '../../transcript/html/head.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { inFolder } from '../../transcript/html/looks.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
@@ -120,7 +121,7 @@ export const startOfChanges = (page: ChangesPage): Html => {
   const start = startOfPage({ title, name: 'changes', referrerPolicy: 'no-referrer', viewer })
   return markup`${start}<div class="trace">
 <main id="main"><header class="head">${crumbsOf(page)}
-<h1 dir="auto">${head.title}</h1>
+${titleHtml(head.title)}
 `
 }
 

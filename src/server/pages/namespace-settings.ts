@@ -1,7 +1,7 @@
 import { countText } from '../../base/for-people.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
 import type { NamespaceInfo } from '../../contract/namespaces.ts'
-import { titleOf } from '../../transcript/head.ts'
+import { listedTitleOf } from '../../transcript/head.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, exactly, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
@@ -83,7 +83,7 @@ const sessionCount = ({ due, isMore }: ShownOutlook): string =>
 
 const traceLink = (trace: FeedTrace | undefined): Html =>
   trace
-    ? markup`<a href="${tracePath(trace.namespace.slug, trace.externalId)}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a>`
+    ? markup`<a href="${tracePath(trace.namespace.slug, trace.externalId)}" dir="auto">${listedTitleOf(new Map(Object.entries(trace)))}</a>`
     : markup`a session`
 
 /** The first session to go, and when it last changed. */

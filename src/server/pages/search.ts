@@ -1,7 +1,7 @@
 import type { FeedTrace } from '../../contract/feed.ts'
 import type { Hit, SearchAnswer, SearchResult } from '../../contract/search.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
-import { titleOf } from '../../transcript/head.ts'
+import { listedTitleOf } from '../../transcript/head.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visible, visibleLine } from '../../transcript/visible.ts'
@@ -84,7 +84,7 @@ const hitHtml = (hit: Hit, slug: string, externalId: string): Html => {
 
 const parentHtml = (parent: FeedTrace | undefined): Html =>
   parent
-    ? markup`<span>${icon('sub-agent')}sub-agent of <a href="${tracePath(parent.namespace.slug, parent.externalId)}"><bdi>${titleOf(new Map(Object.entries(parent)))}</bdi></a></span>`
+    ? markup`<span>${icon('sub-agent')}sub-agent of <a href="${tracePath(parent.namespace.slug, parent.externalId)}"><bdi>${listedTitleOf(new Map(Object.entries(parent)))}</bdi></a></span>`
     : none
 
 const resultHtml = ({ trace, hits, more }: SearchResult, { parents, now }: SearchView): Html => {
@@ -92,7 +92,7 @@ const resultHtml = ({ trace, hits, more }: SearchResult, { parents, now }: Searc
   const path = tracePath(namespace.slug, externalId)
   const began = timeOf(trace)
   const agent = agentAndModel(trace)
-  return markup`<section class="found"><h2><a href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a></h2>
+  return markup`<section class="found"><h2><a href="${path}" dir="auto">${listedTitleOf(new Map(Object.entries(trace)))}</a></h2>
 <div class="meta">${authorHtml(trace)}${dayHtml(began, now)}${aheadHtml(trace)}${
     agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`
   }${parentHtml(parents.get(trace.id))}${placeHtml(trace)}</div>

@@ -1,10 +1,9 @@
 import { sessionLengthText } from '../../base/for-people.ts'
 import { isSessionAhead } from '../../base/time-ahead.ts'
-import { readTrace, titleOf } from '../../transcript/head.ts'
+import { listedTitleOf, readTrace } from '../../transcript/head.ts'
 import type { Child, Links } from '../../transcript/html/links.ts'
 import { markup, none } from '../../transcript/html/markup.ts'
 import { counted } from '../../transcript/html/output.ts'
-import { visibleLine } from '../../transcript/visible.ts'
 import { messagePath, tracePath } from './links.ts'
 
 /** The addresses that the rows of a trace link to. */
@@ -32,7 +31,7 @@ const childOf = (slug: string, trace: ReadonlyMap<string, unknown>): Child => {
       ? markup`<span>${sessionLengthText(ended - started)}</span>`
       : none
   const facts = markup`<span>${counted(number('messageCount') ?? 0, 'message')}</span>${took}`
-  return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: visibleLine(titleOf(trace)), facts }
+  return { path: tracePath(slug, String(trace.get('externalId') ?? '')), title: listedTitleOf(trace), facts }
 }
 
 /** A session that a page links to, from the JSON text of its trace. */

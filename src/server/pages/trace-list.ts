@@ -3,7 +3,7 @@ import { subAgentsText } from '../../base/sub-agents.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../../base/time-ahead.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
 import { agentAndModel } from '../../transcript/agent-names.ts'
-import { titleOf } from '../../transcript/head.ts'
+import { listedTitleOf } from '../../transcript/head.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { strip } from '../../transcript/html/strip.ts'
@@ -102,7 +102,7 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptio
   const agent = agentAndModel(trace)
   const isNow = isRunning(trace, now)
   return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
-<div class="in"><a class="name" href="${path}" dir="auto">${titleOf(new Map(Object.entries(trace)))}</a><div class="meta">
+<div class="in"><a class="name" href="${path}" dir="auto">${listedTitleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
 ${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${belowHtml(trace)}${placeHtml(trace)}</div></div>
 <div class="end">${shape && shape.segments.length > 0 ? strip(shape.segments) : none}<div class="meta">${countsOf(trace)}</div></div></li>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Cursor, DEFAULT_LIMIT } from '../../contract/parameters.ts'
-import { readTrace, titleOf } from '../../transcript/head.ts'
+import { listedTitleOf, readTrace } from '../../transcript/head.ts'
 import type { FeedServices } from '../feed/first-pages.ts'
 import { subAgentsOf } from '../feed/session-lists.ts'
 import { sendPage } from '../pages/page.ts'
@@ -27,7 +27,7 @@ export const subAgentsPageRoute = (
       const { trace, role } = await locateToRead(reads, { externalId, namespace: slug }, caller)
       const member = role === undefined ? undefined : caller?.userId
       const list = await subAgentsOf(service, trace, { member, limit: DEFAULT_LIMIT, cursor })
-      const title = titleOf(readTrace(detailText(shownRow(await models.known(), trace))))
+      const title = listedTitleOf(readTrace(detailText(shownRow(await models.known(), trace))))
       return sendPage(reply, subAgentsPage({ slug: trace.slug ?? slug, externalId, title, list, now: now() }))
     },
   )

@@ -25,6 +25,16 @@ export const countsHtml = ({ lead: { counts, used } }: Pick<Head, 'lead'>): Html
   return markup`${countsLine(numbers)}${countsLine(used.map((text) => markup`<span>${text}</span>`))}`
 }
 
+/** Titles with more characters are set smaller; beyond the second number nine lines of them are seen, and they are scrolled. */
+const [LONG_TITLE, SCROLLED_TITLE] = [160, 400]
+
+/** The title above a session, whole. */
+export const titleHtml = (title: string): Html => {
+  if (title.length <= LONG_TITLE) return markup`<h1 dir="auto">${title}</h1>`
+  const scrolled = title.length > SCROLLED_TITLE ? markup` tabindex="0"` : none
+  return markup`<h1 dir="auto" class="long"${scrolled}>${title}</h1>`
+}
+
 /** The head of a session: what a reader needs first; all other facts are in `All facts`. */
 export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none, origin }: HeadParts = {}): Html => {
   const { title, facts, lead } = head
@@ -44,7 +54,7 @@ export const headHtml = (head: Head, { crumbs = none, acts = none, tabs = none, 
     ({ name, value }) => markup`<dt>${name}</dt><dd dir="auto">${value}</dd>`,
   )}</dl></details>`
   return markup`<header class="head">${crumbs}
-<h1 dir="auto">${title}</h1>
+${titleHtml(title)}
 ${line(times)}${line(place === undefined ? [] : [markup`<span>${icon('branch')}<code dir="auto">${place}</code></span>`])}${line(origin ? [origin] : [])}${countsHtml(head)}<div class="acts">${acts}${all}</div>
 ${tabs}</header>
 `

@@ -315,12 +315,32 @@ test('a link in a chat says who was at work, with which agent and when, and the 
   assert.equal([valueOfChild('author'), /Lovelace/.test(valueOfChild('og:description')!)], ['Claude Code', false])
 })
 
+test('titles are whole in the head and in links, and cut between words or graphemes in lists', async () => {
+  const families = '👩‍👩‍👧‍👦'.repeat(300)
+  const long = `Mend ${'every page of the service '.repeat(30)}now`
+  for (const title of [families, long]) {
+    const { page } = await newTrace({ title, visibility: 'public' }, words)
+    const body = await shown(page)
+    assert.is(textOf(elementsOf(body).find(({ tagName }) => tagName === 'h1')!), title)
+    assert.match(body, `<title>${title} · Tracebook</title>`)
+    assert.is((await linked(page))('og:title'), title)
+    const named = elementsOf(await shown(`/@${slug}`))
+      .filter((one) => hasClass(one, 'name'))
+      .map(textOf)
+    const name = named.find((one) => one.endsWith('…') && title.startsWith(one.slice(0, -1)))!
+    assert.ok(name.length <= 160, name)
+    assert.ok(title === families ? name.length % 11 === 1 : /\w…$/.test(name), name)
+  }
+})
+
 test('only those who may write to a session get the links to share and delete it', async () => {
   const { page } = await newTrace({ visibility: 'public' }, words)
-  const ways = (body: string) => ['visibility', 'delete'].map((name) => body.includes(`href="${page}/-/${name}"`))
-  assert.equal(ways(await shown(page)), [true, true])
+  const ways = (body: string) =>
+    ['visibility', 'rename', 'delete'].map((name) => body.includes(`href="${page}/-/${name}"`))
+  assert.equal(ways(await shown(page)), [true, true, true])
   const stranger = await signIn(node)
-  for (const token of [stranger.token, undefined]) assert.equal(ways((await get(page, token)).body), [false, false])
+  for (const token of [stranger.token, undefined])
+    assert.equal(ways((await get(page, token)).body), [false, false, false])
 })
 
 test('a page that everybody gets is sent without a database query, until something that it shows changes', async () => {

@@ -162,7 +162,7 @@ const sessionWithin = (parts: Parts, inline: OfSession): SessionWithin => ({
 export const claudeCode: Agent = {
   id,
   name: 'Claude Code',
-  version: 3,
+  version: 4,
   roots: sessionFolders,
   skipsFolder,
   isSessionFile,

@@ -139,7 +139,7 @@ const newTurns = (references: References) => {
       if (starts.length === 0) title = newPromptTitle()
     },
     isUndone: (line: number): boolean => undone.some(({ from, to }) => from <= line && line < to),
-    /** The first prompt, shortened. */
+    /** The first prompt. */
     title: (): string | undefined => title.best(),
   }
 }
@@ -278,7 +278,7 @@ const longFirstLine = /^\s*\{"timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"sess
 export const codex: Agent = {
   id,
   name: 'Codex',
-  version: 3,
+  version: 4,
   roots: (env, home) => SESSION_FOLDERS.map((folder) => join(env['CODEX_HOME'] || join(home, '.codex'), folder)),
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],

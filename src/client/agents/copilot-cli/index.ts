@@ -67,7 +67,7 @@ const isRecognised = (json: Json): boolean =>
 export const copilotCli: Agent = {
   id,
   name: 'Copilot CLI',
-  version: 3,
+  version: 4,
   roots: (env, home) => [join(env['COPILOT_HOME'] || join(home, '.copilot'), ROOT)],
   isSessionFile,
   extensions: ['.jsonl'],

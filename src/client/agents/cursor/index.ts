@@ -43,7 +43,7 @@ const looksLike = (path: string, beginning: string): boolean => {
 export const cursor: Agent = {
   id,
   name: 'Cursor',
-  version: 2,
+  version: 3,
   roots: (env, home) => [...databasesIn(env, home), transcripts(home), ...chatsIn(env, home)],
   skipsFolder: isSkipped,
   isSessionFile: (path) => isTranscript(path) || DATABASE.test(path) || STORE.test(path),

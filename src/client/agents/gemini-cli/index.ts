@@ -143,7 +143,7 @@ const NAME = /[\\/](session-\d{4}-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}|[0-9a-f-]{36}[
 export const geminiCli: Agent = {
   id,
   name: 'Gemini CLI',
-  version: 3,
+  version: 4,
   roots: (env, home) => [join(env['GEMINI_CLI_HOME'] || home, '.gemini', 'tmp')],
   skipsFolder: (path) => path.split(sep).length === 2 && basename(path) !== 'chats',
   isSessionFile: (path) => /[\\/]chats[\\/](?:session-[^\\/]*\.jsonl?|[^\\/]+[\\/][^\\/]+\.jsonl)$/.test(path),

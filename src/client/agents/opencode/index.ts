@@ -22,7 +22,7 @@ const isSearched = (path: string): boolean => {
 export const opencode: Agent = {
   id,
   name: 'opencode',
-  version: 3,
+  version: 4,
   roots: ({ XDG_DATA_HOME, OPENCODE_DB }, home) => {
     const data = join(XDG_DATA_HOME || join(home, '.local', 'share'), 'opencode')
     if (!OPENCODE_DB || OPENCODE_DB === ':memory:') return [data]

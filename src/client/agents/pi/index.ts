@@ -128,7 +128,7 @@ const isHeader = ({ type, id, timestamp, cwd }: Json): boolean =>
 export const pi: Agent = {
   id,
   name: 'pi',
-  version: 3,
+  version: 4,
   roots: (env, home) => {
     const agentDir = env['PI_CODING_AGENT_DIR'] || join(home, '.pi', 'agent')
     const other = env['PI_CODING_AGENT_SESSION_DIR']

@@ -90,7 +90,7 @@ const SESSION = /[\\/](?:chats(?:[\\/]archive)?[\\/][^\\/.][^\\/]*|subagents[\\/
 export const qwenCode: Agent = {
   id,
   name: 'Qwen Code',
-  version: 1,
+  version: 2,
   roots: (env, home) => {
     const other = env['QWEN_RUNTIME_DIR']
     return [join(env['QWEN_HOME'] || join(home, '.qwen'), 'projects'), ...(other ? [join(other, 'projects')] : [])]

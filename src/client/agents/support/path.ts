@@ -98,7 +98,7 @@ export const newBranches = () => {
       for (const model of models.onPath(path)) count(counts, model)
       return mostFrequent(counts)
     },
-    /** The first prompt of the path, shortened. */
+    /** The first prompt of the path. */
     title: (path: Path): string | undefined =>
       titles.onPath(path).next().value ?? weakTitles.onPath(path).next().value ?? undefined,
   }

@@ -1,19 +1,12 @@
+import { LONG_TEXT, truncateText } from '../../../base/texts.ts'
 import type { SessionMessage, SessionFields } from '../agent.ts'
 import { acceptedId } from './external-ids.ts'
 import { withoutCredentials } from './git-remote.ts'
 import { textOf } from './json.ts'
 import { lastFolder, projectNameOf } from './project-name.ts'
 
-const MAX_TITLE = 80
-
-/** A title from a prompt: one line of at most 80 characters, cut between words. */
-export const titleOf = (prompt: string): string => {
-  const characters = [...prompt.replace(/\s+/g, ' ').trim()]
-  if (characters.length <= MAX_TITLE) return characters.join('')
-  const cut = characters.slice(0, MAX_TITLE).join('')
-  const end = cut.lastIndexOf(' ')
-  return `${end > 0 ? cut.slice(0, end) : [...cut].slice(0, -1).join('')}…`
-}
+/** A title from a prompt: all of it on one line, up to the limit of the service. Whoever shows it cuts it. */
+export const titleOf = (prompt: string): string => truncateText(prompt.replace(/\s+/g, ' ').trim(), LONG_TEXT)
 
 /** A title from a message. One that `isWeak` names a command or an image, and is taken only where no prompt says more. */
 export type PromptTitle = { readonly title: string; readonly isWeak: boolean }
@@ -87,7 +80,7 @@ export const newOutline = () => {
       if (message.model !== undefined) count(models, message.model)
       title.note(message)
     },
-    /** The first prompt, shortened. */
+    /** The first prompt. */
     title: title.best,
     /** The model of most messages. */
     model: () => mostFrequent(models),

@@ -54,6 +54,12 @@ export const lists = css`
       text-decoration: none;
       text-wrap: pretty;
     }
+    .traces .name {
+      display: -webkit-box;
+      overflow: hidden;
+      -webkit-box-orient: vertical;
+      -webkit-line-clamp: 2;
+    }
     .list .name::after {
       content: '';
       position: absolute;

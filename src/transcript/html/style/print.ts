@@ -23,6 +23,9 @@ export const print = css`
       .turn {
         display: none;
       }
+      .head h1.long {
+        max-block-size: none;
+      }
       details > summary::before,
       details > summary::after {
         content: none;

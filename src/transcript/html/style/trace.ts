@@ -43,6 +43,14 @@ export const trace = css`
     .head h1 {
       max-inline-size: 52rem;
     }
+    .head h1.long {
+      overflow-y: auto;
+      max-block-size: 9.5lh; /* half a line shows that there are more */
+      font-size: var(--t4);
+      font-weight: 500;
+      letter-spacing: 0;
+      text-wrap: pretty;
+    }
     .head .meta {
       gap: 0.35rem 1.1rem;
       margin-block-start: var(--s3);

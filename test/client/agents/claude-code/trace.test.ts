@@ -28,10 +28,11 @@ test('the title is the one set by the user, else by the agent, else a summary of
   assert.is(await title(userLine('u-1', 'meta', { isMeta: true })), undefined)
 })
 
-test('a prompt becomes a title of at most 80 characters, cut between words', () => {
-  assert.is(titleOf(`${'word '.repeat(15)}${'x'.repeat(20)}`), `${'word '.repeat(15).trim()}…`)
-  assert.is([...titleOf('🙂'.repeat(90))].length, 80)
-  assert.is(titleOf('x'.repeat(80)), 'x'.repeat(80))
+test('a prompt becomes a title as a whole, on one line, up to the limit of the service', () => {
+  assert.is(titleOf(` ${'word\n '.repeat(500)}`), 'word '.repeat(500).trim())
+  assert.is(titleOf('🙂'.repeat(4_096)), '🙂'.repeat(4_096))
+  const family = '👩‍👩‍👧‍👦'
+  assert.is(titleOf(family.repeat(2_000)), `${family.repeat(Math.floor(4_095 / [...family].length))}…`)
 })
 
 test('the project is the folder of the session’s start, the branch is the one at its end', async () => {

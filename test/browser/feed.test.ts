@@ -140,6 +140,27 @@ test('a sub-agent is announced by the number at its session, and the palette has
   assert.equal(await page.locator('.list.traces a.name').allInnerTexts(), ['The first helper'])
 })
 
+test('on a phone the bar has the sessions, all namespaces and help, also for readers who are not signed in', async () => {
+  const { app } = world()
+  const me = await signUp(app)
+  for (const slug of ['a-first-long-slug', 'a-second-long-slug', 'a-third-long-slug'])
+    await app.call('POST', '/v1/namespaces', { token: me.token, body: { slug, displayName: slug } })
+  for (const [path, token, current] of [
+    ['/', undefined, 'Sessions'],
+    ['/@a-third-long-slug', me.token, '@a-third-long-slug'],
+    ['/help', me.token, 'Help'],
+  ] as const) {
+    const page = await visit(path, { width: 390, ...(token ? { token } : {}) })
+    const seen = async (name: string) => {
+      const { x, width } = (await page.locator('.bar nav a', { hasText: name }).boundingBox())!
+      return [x, x + width] as const
+    }
+    const [[from, to], [help, end]] = [await seen(current), await seen('Help')]
+    assert.ok(from >= 0 && help >= 0 && end <= 390, `${path}: ${from}, ${help} to ${end}`)
+    if (current !== 'Help') assert.ok(to <= help, `${path}: ${to} beyond ${help}`)
+  }
+})
+
 test('an empty list shows a session as soon as there is one', async () => {
   const me = await signUp(world().app)
   const page = await visit('/', { token: me.token })

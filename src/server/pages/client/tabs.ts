@@ -2,6 +2,9 @@
 export const showCurrentTabs = (): void => {
   for (const link of document.querySelectorAll<HTMLElement>(':is(.bar nav, .tabs) > [aria-current]')) {
     const tabs = link.parentElement!
-    tabs.scrollLeft += Math.max(0, link.getBoundingClientRect().right - tabs.getBoundingClientRect().right)
+    const last = tabs.lastElementChild!
+    const isCovered = last !== link && getComputedStyle(last).position === 'sticky'
+    const end = isCovered ? last.getBoundingClientRect().left : tabs.getBoundingClientRect().right
+    tabs.scrollLeft += Math.max(0, Math.ceil(link.getBoundingClientRect().right - end))
   }
 }

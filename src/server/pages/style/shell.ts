@@ -262,8 +262,8 @@ export const shell = css`
       .site > div {
         padding-inline: var(--s4);
       }
-      /* the tabs of namespaces are a line above, which scrolls away */
-      .bar:has(nav bdi) {
+      /* the tabs are a line above, which scrolls away */
+      .bar {
         inset-block-start: calc(-1 * var(--tap));
       }
       .bar > div {
@@ -274,6 +274,12 @@ export const shell = css`
       .bar nav {
         order: -1;
         flex: 1 1 100%;
+      }
+      .bar nav > :last-child {
+        position: sticky; /* the way to help stays beside any number of namespaces */
+        inset-inline-end: 0;
+        margin-inline-start: auto;
+        background: var(--paper);
       }
       .bar .word {
         display: none;
@@ -293,7 +299,6 @@ export const shell = css`
         min-inline-size: 2.75rem;
         min-block-size: var(--bar);
       }
-      .aside li,
       .aside li a,
       .site a {
         display: inline-flex;

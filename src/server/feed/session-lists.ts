@@ -26,7 +26,7 @@ const startedStatement = (ids: string, columns: string, right = ''): string =>
 const withCount = (reader: ListReader) => `${feedColumns}, ${childCount(reader)}`
 
 /** Checks the right in the snapshot of the list: no trace is shown that was created after the reader had lost the right. */
-const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
+export const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
 
 export const sessionStatements = {
   public: startedStatement(orderedIds('startedAt', { publicOnly: true, rootsOnly: true }), withCount('anybody')),

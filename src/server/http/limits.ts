@@ -14,8 +14,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Limits how often one address may call this route. */
     limit?: AddressLimit
-    /** The same for requests without a session; others count as usual. */
-    anonymousLimit?: AddressLimit
+    /** The same for requests without a session, or for those of them for which it gives one; others count as usual. */
+    anonymousLimit?: AddressLimit | ((request: FastifyRequest) => AddressLimit | undefined)
     /** Counts the route as a read, whatever its method. */
     reads?: true
   }
@@ -103,7 +103,8 @@ export const installLimits = (app: FastifyInstance, limits: Limits | undefined):
   app.addHook('onRequest', (request, _reply, done) => {
     const { routeOptions } = request
     const { limit: ofAll, anonymousLimit } = routeOptions.config
-    const limit = ofAll ?? (request.caller ? undefined : anonymousLimit)
+    const ofAnonymous = typeof anonymousLimit === 'function' ? anonymousLimit(request) : anonymousLimit
+    const limit = ofAll ?? (request.caller ? undefined : ofAnonymous)
     if (limit !== undefined) {
       const asked = limits.perAddress[limit].take(addressKey(request.ip))
       asked.then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)

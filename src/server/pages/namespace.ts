@@ -2,13 +2,19 @@ import type { NamespaceView } from '../../contract/namespaces.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { clientHtml } from './commands.ts'
-import { type SessionList, olderLink } from './feed.ts'
 import { savedNote } from './form-parts.ts'
-import { namespacePath } from './links.ts'
 import { namespaceTabs } from './namespace-tabs.ts'
 import type { Page } from './page.ts'
 import { initials } from './shell.ts'
-import { traceList } from './trace-list.ts'
+import {
+  type FilterView,
+  type OtherFilter,
+  filterHtml,
+  filteredListHtml,
+  narrowerHtml,
+  valuesHtml,
+} from './list-filter.ts'
+import type { SessionList } from './trace-list.ts'
 
 /** The picture of a namespace, or the initials of its name. */
 export const namespacePicture = ({ avatarUrl, displayName }: NamespaceView): Html =>
@@ -26,6 +32,9 @@ ${clientHtml(service, 'sync')}</div>
 type ShownNamespace = {
   readonly namespace: NamespaceView
   readonly list: SessionList
+  readonly filter: FilterView
+  /** For members: the people who recorded sessions in the last seven days, and how many. */
+  readonly week: readonly (OtherFilter & { readonly count: number })[]
   /** Whether the viewer has just left the namespace. */
   readonly hasLeft: boolean
   readonly now: number
@@ -34,7 +43,7 @@ type ShownNamespace = {
 }
 
 /** `/@{slug}`: a namespace with its traces: for members all of them, for others the public ones. */
-export const namespacePage = ({ namespace, list, hasLeft, now, service }: ShownNamespace): Page => {
+export const namespacePage = ({ namespace, list, filter, week, hasLeft, now, service }: ShownNamespace): Page => {
   const { slug, displayName, description, role } = namespace
   const about = description === undefined ? none : markup`<p dir="auto">${visibleLine(description)}</p>`
   return {
@@ -43,11 +52,8 @@ export const namespacePage = ({ namespace, list, hasLeft, now, service }: ShownN
     heading: markup`<header class="row">${namespacePicture(namespace)}<div><h1 dir="auto">${visibleLine(displayName) || slug}</h1>
 <div class="meta"><span>@${slug}</span>${role === undefined ? none : markup`<span class="tag">you are ${role === 'admin' ? 'an admin' : 'a member'}</span>`}</div></div></header>
 ${namespaceTabs(namespace, 'sessions')}`,
-    layout: 'wide',
-    content: markup`${savedNote(hasLeft ? `You have left @${slug}.` : undefined)}${about}${
-      list.traces.length === 0
-        ? empty(namespace, service)
-        : traceList(list.traces, { order: 'startedAt', hasNamespaces: false, now })
-    }${olderLink(namespacePath(slug), {}, list.nextCursor)}`,
+    layout: 'two',
+    content: markup`${savedNote(hasLeft ? `You have left @${slug}.` : undefined)}${about}${filterHtml(filter, list)}${filteredListHtml(filter, list, { hasNamespaces: false, now }, empty(namespace, service))}`,
+    aside: markup`${week.length === 0 ? none : valuesHtml(filter, { name: 'This week', values: week })}${narrowerHtml(filter)}`,
   }
 }

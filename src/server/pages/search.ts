@@ -6,10 +6,10 @@ import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { visible, visibleLine } from '../../transcript/visible.ts'
 import { dayHtml } from './days.ts'
-import { olderLink } from './feed.ts'
 import { tracePath } from './links.ts'
 import type { Page } from './page.ts'
-import { aheadHtml, authorHtml, placeHtml, plural, timeOf } from './trace-list.ts'
+import { leftOutHtml, zoneHtml } from './query-notes.ts'
+import { aheadHtml, authorHtml, olderLink, placeHtml, plural, timeOf } from './trace-list.ts'
 
 /** A link to another search. */
 export type OtherSearch = { readonly label: string; readonly q: string }
@@ -109,24 +109,6 @@ const chips = ({ fields, suggestions, sort }: SearchView): Html =>
           markup`<a class="chip on" href="${pathOf(q, sort)}" aria-label="Without ${label}"><b>${visibleLine(label)}</b>${icon('close')}</a>`,
       )}${suggestions.map(({ label, q }) => markup`<a class="chip" href="${pathOf(q, sort)}">${label}</a>`)}</nav>
 `
-
-const DAY = /(?:^|\s)(?:from|since|to):\S/
-
-/** Whether a query has times, which depend on the zone of the reader. */
-export const hasDays = (q: string): boolean => DAY.test(q)
-
-/** What of the query was left out, and whose days are meant. */
-const asRead = ({ answer, zone }: SearchView): Html =>
-  markup`${(answer?.notUnderstood ?? []).map(
-    ({ text, why }) =>
-      markup`<p class="note warn" role="status">${icon('warning')}<span><b dir="auto">${visibleLine(text)}</b> was left out: ${why}.</span></p>
-`,
-  )}${
-    zone === undefined
-      ? none
-      : markup`<p class="soft" data-zone="${zone}">Days are those of ${zone === 'UTC' ? 'UTC' : markup`<bdi>${zone}</bdi>`}.</p>
-`
-  }`
 
 const order = ({ q, sort }: SearchView): Html =>
   markup`<nav class="seg push" aria-label="Order">${sorts.map((one) => {
@@ -231,6 +213,6 @@ export const searchPage = (view: SearchView): Page => ({
   name: 'search',
   heading: markup`<h1 class="vh">Search</h1>`,
   layout: 'two',
-  content: markup`${chips(view)}${asRead(view)}${view.answer ? found(view, view.answer) : beginning}`,
+  content: markup`${chips(view)}${leftOutHtml(view.answer?.notUnderstood ?? [])}${zoneHtml(view.zone)}${view.answer ? found(view, view.answer) : beginning}`,
   aside: narrowing(view),
 })

@@ -1,8 +1,7 @@
 import { markup } from '../../transcript/html/markup.ts'
-import { type SessionList, olderLink } from './feed.ts'
 import { namespacePath, subAgentsPath, tracePath } from './links.ts'
 import type { Page } from './page.ts'
-import { traceList } from './trace-list.ts'
+import { type SessionList, olderLink, traceList } from './trace-list.ts'
 
 type SubAgentsView = {
   readonly slug: string

@@ -12,10 +12,12 @@ import { visibleLine } from '../../transcript/visible.ts'
 import { dayOf, shortDay } from './days.ts'
 import { namespacePath, subAgentsPath, tracePath } from './links.ts'
 
-/** The time by which a list is sorted. A list by the start of sessions has headings for days; in a list by their upload each row shows its day. */
-type ListOrder = 'createdAt' | 'startedAt'
+export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor?: string | undefined }
 
-type ListOptions = {
+/** The time by which a list is sorted. A list by start or last change has headings for days; in a list by upload each row shows its day. */
+type ListOrder = 'createdAt' | 'startedAt' | 'updatedAt'
+
+export type ListOptions = {
   readonly order: ListOrder
   /** Whether the traces are of several namespaces. */
   readonly hasNamespaces: boolean
@@ -90,15 +92,19 @@ const belowHtml = ({ namespace, externalId, childCount = 0 }: FeedTrace): Html =
     ? none
     : markup`<a class="below" href="${subAgentsPath(namespace.slug, externalId)}">+${subAgentsText(childCount)}</a>`
 
+/** The time of a session in a list, in milliseconds since 1970. */
+const timeIn = (trace: FeedTrace, order: ListOrder): number =>
+  order === 'updatedAt' ? (trace.updatedAt ?? trace.createdAt) : timeOf(trace)
+
 const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptions): Html => {
   const { namespace, externalId, shape } = trace
   const path = tracePath(namespace.slug, externalId)
-  const began = timeOf(trace)
-  const iso = new Date(began).toISOString()
+  const at = timeIn(trace, order)
+  const iso = new Date(at).toISOString()
   const time =
-    order === 'startedAt'
-      ? markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
-      : markup`<time datetime="${iso}" data-shows="day">${shortDay(began, now)}</time>`
+    order === 'createdAt'
+      ? markup`<time datetime="${iso}" data-shows="day">${shortDay(at, now)}</time>`
+      : markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
   const agent = agentAndModel(trace)
   const isNow = isRunning(trace, now)
   return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
@@ -111,16 +117,30 @@ ${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi
 
 /** Traces in the order of a list. */
 export const traceList = (traces: readonly FeedTrace[], options: ListOptions): Html =>
-  options.order === 'startedAt'
-    ? dividedByDays(traces, options)
-    : markup`<ol class="list traces">
+  options.order === 'createdAt'
+    ? markup`<ol class="list traces">
 ${traces.map((trace) => item(trace, options))}</ol>
 `
+    : dividedByDays(traces, options)
+
+/** The link to the next page of a list. */
+export const moreLink = (href: string, label: string): Html =>
+  markup`<p class="more-link"><a class="btn" rel="next" href="${href}">${label}</a></p>\n`
+
+/** The link to the page with older sessions. */
+export const olderLink = (
+  path: string,
+  query: Readonly<Record<string, string>>,
+  nextCursor: string | undefined,
+): Html =>
+  nextCursor === undefined
+    ? none
+    : moreLink(`${path}?${new URLSearchParams({ ...query, cursor: nextCursor }).toString()}`, 'Older sessions')
 
 const dividedByDays = (traces: readonly FeedTrace[], options: ListOptions): Html => {
   const days = new Map<string, { readonly heading: Html; readonly items: Html[] }>()
   for (const trace of traces) {
-    const { key, heading } = dayOf(timeOf(trace), options.now)
+    const { key, heading } = dayOf(timeIn(trace, options.order), options.now)
     const day = days.get(key) ?? { heading, items: [] }
     days.set(key, day)
     day.items.push(item(trace, options))

@@ -128,7 +128,7 @@ const timeItem = (text: string, name: keyof typeof timeFields, value: string, cl
 
 /** Why a field does not take a value; undefined if it does. */
 const refusalOf = (field: Field, value: string, values: KnownFields[Field]): string | undefined => {
-  if (values === undefined) return `only the search takes ${field}:`
+  if (values === undefined) return `the field ${field}: is for the search only`
   if (value === '') return `${field}: needs a value`
   return values === 'any' || values.includes(value) ? undefined : `${field}: takes ${listed(values)}`
 }
@@ -150,6 +150,13 @@ const itemOf = (
   return { is: isExcluded ? 'excluded' : 'text', text }
 }
 
+/** A field as people type it in a query; undefined for a value that cannot be typed. */
+export const typed = (field: string, value: string): string | undefined =>
+  value === '' || value.includes('"') ? undefined : `${field}:${/\s/.test(value) ? `"${value}"` : value}`
+
+/** Pieces of a query as one. */
+export const joined = (...pieces: readonly string[]): string => pieces.filter((piece) => piece !== '').join(' ')
+
 /** Which items of a query are fields does not depend on the time. */
 const ANY_CLOCK: QueryClock = { now: 0, zone: 'UTC' }
 
@@ -166,10 +173,7 @@ export const fieldsIn = (text: string): { readonly word: string; readonly rest: 
     .filter(({ is }) => !['text', 'excluded', 'or'].includes(is))
     .map((field) => ({
       word: field.word,
-      rest: items
-        .filter((item) => item !== field)
-        .map(({ word }) => word)
-        .join(' '),
+      rest: joined(...items.filter((item) => item !== field).map(({ word }) => word)),
     }))
 }
 

@@ -65,14 +65,14 @@ const orders = {
     of: 'feed where namespace_id = $1',
     ofPublic: `feed where namespace_id = $1 and visibility = 'public'`,
     after: '(created_at, id) < ($2, $3)',
-    order: NEWEST_FIRST,
+    keys: ['created_at', 'id'],
     shown: NEWEST_FIRST,
   },
   startedAt: {
     of: `traces where ${ofNamespace(listedBy.startedAt)}`,
     ofPublic: `traces where ${ofNamespace(listedBy.publicStartedAt)} and visibility = 'public'`,
     after: `(${STARTED}, ${ID_TEXT}) < ($2::float8, $3::uuid::text)`,
-    order: `${STARTED} desc, ${ID_TEXT} desc`,
+    keys: [STARTED, ID_TEXT],
     shown: `${STARTED} desc, id desc`,
   },
   // The index has the slot of ten minutes, so that not each batch changes it. Only traces of the same slot have to be sorted.
@@ -80,7 +80,7 @@ const orders = {
     of: `traces where ${ofNamespace(listedBy.updatedAt)}`,
     ofPublic: `traces where ${ofNamespace(listedBy.publicUpdatedAt)} and visibility = 'public'`,
     after: `updated_slot <= $2::int8 / ${SLOT_MS} and (updated_at, id) < ($2::int8, $3)`,
-    order: 'updated_slot desc, updated_at desc, id desc',
+    keys: ['updated_slot', 'updated_at', 'id'],
     shown: 'updated_at desc, id desc',
   },
 } as const satisfies Record<Sort, object>
@@ -90,17 +90,34 @@ export type Listed = { readonly publicOnly?: boolean; readonly rootsOnly?: boole
 
 const readerOf = ({ publicOnly = false }: Listed): ListReader => (publicOnly ? 'anybody' : 'member')
 
+/** SQL for rows with these sort keys, the newest first. */
+export const newestFirst = (keys: readonly string[]): string => keys.map((key) => `${key} desc`).join(', ')
+
+/** SQL for the traces of a namespace after a place, and the sort keys of their order; `orderValues` are its parameters. */
+export const tracesAfter = (
+  sort: Sort,
+  publicOnly: boolean,
+): { readonly from: string; readonly keys: readonly string[] } => {
+  const { of, ofPublic, after, keys } = orders[sort]
+  return { from: `${publicOnly ? ofPublic : of} and ${after}`, keys }
+}
+
+/** The same of those that the user $5 has created, by their start. */
+export const authoredAfter = {
+  from: `traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
+    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after}`,
+  keys: orders.startedAt.keys,
+}
+
 /** SQL for the ids of the traces of a namespace in an order, from a place on; `orderValues` are its parameters. */
 export const orderedIds = (sort: Sort, listed: Listed = {}): string => {
-  const { of, ofPublic, after, order } = orders[sort]
-  const from = listed.publicOnly ? ofPublic : of
+  const { from, keys } = tracesAfter(sort, listed.publicOnly ?? false)
   const roots = listed.rootsOnly ? ` and ${isRoot(sort === 'createdAt' ? 'feed' : 'traces', readerOf(listed))}` : ''
-  return `select id from ${from} and ${after}${roots} order by ${order}`
+  return `select id from ${from}${roots} order by ${newestFirst(keys)}`
 }
 
 /** SQL for the ids of the roots of a namespace, for its members, that the user $5 has created, by their start, from a place on. */
-export const authoredIds = `select id from traces where ${listedByAuthor('namespace_id', 'created_by')} = ${listedByAuthor('$1', '$5')}
-    and namespace_id = $1 and created_by = $5 and ${orders.startedAt.after} and ${isRoot('traces', 'member')} order by ${orders.startedAt.order}`
+export const authoredIds = `select id from ${authoredAfter.from} and ${isRoot('traces', 'member')} order by ${newestFirst(authoredAfter.keys)}`
 
 /** SQL for the order of the rows of a list. */
 export const shownOrder = (sort: Sort): string => orders[sort].shown

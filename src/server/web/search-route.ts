@@ -4,9 +4,10 @@ import { type Facet, type FacetName, type SearchAnswer, search as api } from '..
 import { parentsOf } from '../feed/session-lists.ts'
 import { addVary } from '../http/reply.ts'
 import { sendPage } from '../pages/page.ts'
-import { type Narrower, type OtherSearch, hasDays, searchPage } from '../pages/search.ts'
+import { hasDays } from '../pages/query-notes.ts'
+import { type Narrower, type OtherSearch, searchPage } from '../pages/search.ts'
 import { offersFor } from '../search/offers.ts'
-import { fieldsIn } from '../search/query.ts'
+import { fieldsIn, joined, typed } from '../search/query.ts'
 import { readerZone } from './reader-zone.ts'
 import { type SearchServices, search } from '../search/search.ts'
 import { agentName } from '../../transcript/agent-names.ts'
@@ -26,12 +27,6 @@ const names = Object.keys(FACETS) as FacetName[]
 /** The most values of a field that the page shows. */
 const MOST_VALUES = 8
 
-const join = (...words: readonly string[]): string => words.filter((word) => word !== '').join(' ')
-
-/** A field as people type it in a query; undefined for a value that cannot be typed. */
-const typed = (field: string, value: string): string | undefined =>
-  value.includes('"') ? undefined : `${field}:${/\s/.test(value) ? `"${value}"` : value}`
-
 const suggestionsFor = (text: string, isSignedIn: boolean): OtherSearch[] => {
   const used = fieldsIn(text).map(({ word }) => word.slice(0, word.indexOf(':') + 1))
   const all = [
@@ -43,7 +38,7 @@ const suggestionsFor = (text: string, isSignedIn: boolean): OtherSearch[] => {
   ] as const
   return all
     .filter(([, word]) => !used.some((field) => word!.startsWith(field)))
-    .map(([label, word]) => ({ label: label!, q: join(text, word!) }))
+    .map(([label, word]) => ({ label: label!, q: joined(text, word!) }))
 }
 
 /** The label of a facet's value; undefined for a user without a name. */
@@ -57,7 +52,7 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
   const values = answer.facets?.[field] ?? []
   const found = values.flatMap((one) => {
     const [label, word] = [labelOf(field, one), typed(field, one.value)]
-    return label === undefined || word === undefined ? [] : [{ label, count: one.count, q: join(text, word) }]
+    return label === undefined || word === undefined ? [] : [{ label, count: one.count, q: joined(text, word) }]
   })
   return found.some(({ count }) => count < answer.total.value) ? found.slice(0, MOST_VALUES) : []
 }

@@ -9,6 +9,7 @@ import { feedPage, homePage } from '../../../src/server/pages/feed.ts'
 import { helpPage } from '../../../src/server/pages/help.ts'
 import { insightsPage } from '../../../src/server/pages/insights.ts'
 import { membersPage, removalPage } from '../../../src/server/pages/members.ts'
+import type { FilterView } from '../../../src/server/pages/list-filter.ts'
 import { namespacePage } from '../../../src/server/pages/namespace.ts'
 import { namespaceSettingsPage, retentionPage } from '../../../src/server/pages/namespace-settings.ts'
 import { newNamespacePage } from '../../../src/server/pages/new-namespace.ts'
@@ -97,10 +98,26 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     invite: { namespace, role: 'admin', expiresAt: 0, state: 'pending' },
     ...{ invitedBy: words, isForAddress: true, isSignedIn: true },
   } as const
+  const other = { label: words, q: words }
+  const filter: FilterView = {
+    ...{
+      path: '/',
+      params: { scope: words },
+      q: words,
+      sort: 'updated',
+      zone: words,
+      isFiltered: true,
+      lookedAt: 5_000,
+    },
+    ...{ fields: [other], suggestions: [other], narrower: [{ name: 'Project', values: [{ ...other, count: 1 }] }] },
+    leftOut: [{ text: words, why: words, instead: other }],
+    unknown: [{ label: words, meant: [other] }],
+  }
   return {
-    home: homePage({ list: { traces: [trace] }, now: 0, service: words, origin: words }),
+    home: homePage({ list: { traces: [trace] }, filter, now: 0, service: words, origin: words }),
     feed: feedPage({
       list: { traces: [trace], nextCursor: words },
+      filter,
       scope: 'own',
       userId: words,
       active: { slug: words, type: 'org' },
@@ -109,6 +126,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     }),
     'a feed of nothing': feedPage({
       list: { traces: [] },
+      filter,
       scope: 'public',
       userId: words,
       active: undefined,
@@ -118,6 +136,8 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     namespace: namespacePage({
       namespace: { ...namespace, type: 'org', role: 'admin', description: words },
       list: { traces: [trace] },
+      filter,
+      week: [{ ...other, count: 1 }],
       hasLeft: true,
       ...{ now: 0, service: words },
     }),

@@ -134,7 +134,7 @@ test('lists of sessions take the fields of sessions, and say which only the sear
   })
   assert.equal(
     query.notUnderstood.map(({ why }) => why),
-    ['only the search takes tool:', 'only the search takes in:', 'only the search takes role:'],
+    ['tool', 'in', 'role'].map((field) => `the field ${field}: is for the search only`),
   )
   assert.match(readQuery('has:changes', clock).notUnderstood[0]!.why, 'has: takes error')
 })

@@ -268,7 +268,8 @@ export const scripts = css`
   }
   @layer pages {
     .pill.newer {
-      inset-block: calc(var(--bar) + var(--s3)) auto;
+      inset-block-start: calc(var(--bar) + var(--s3));
+      block-size: max-content;
     }
     .pill.newer svg {
       rotate: 180deg;

@@ -8,12 +8,20 @@ export const search = css`
       max-inline-size: 32rem;
       margin-inline: auto;
     }
+    .row > .field {
+      flex: 1 1 12rem;
+    }
     .chips {
       display: flex;
       flex-wrap: wrap;
       gap: var(--s2);
       align-items: center;
       margin-block-end: var(--s4);
+    }
+    .row + .chips,
+    main > h2 + .row,
+    .note + :is(.note, p) {
+      margin-block-start: var(--s3);
     }
     .chip {
       display: inline-flex;
@@ -93,7 +101,6 @@ export const search = css`
   }
   @layer narrow {
     @media (width < 45em) {
-      .bar nav:not(:has(bdi)),
       .bar .field kbd {
         display: none;
       }

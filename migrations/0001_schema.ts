@@ -246,6 +246,9 @@ const search = [
   'insert into tracebook.search_key (key) values (uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))',
 ]
 
+/** The key of each namespace for the hashes of lines, made when it is first needed. */
+const attribution = ['create table tracebook.attribution_keys (namespace_id uuid primary key, secret bytea not null)']
+
 /** The log, and the operational data: what is stored besides the read models, which make their own schemas. */
 export const up = (db: Kysely<unknown>): Promise<void> =>
   all(db, [
@@ -259,4 +262,5 @@ export const up = (db: Kysely<unknown>): Promise<void> =>
     ...people,
     ...proof,
     ...search,
+    ...attribution,
   ])

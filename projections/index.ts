@@ -1,5 +1,6 @@
 import { type Group, MAIN, schemaOf } from '../src/eventstore/engine/group.ts'
 import type { AnyEvent } from '../src/server/events.ts'
+import { attribution } from './attribution/attribution.ts'
 import { feed } from './feed.ts'
 import { identities } from './identities.ts'
 import { invites } from './invites.ts'
@@ -111,5 +112,19 @@ export const searchGroup: Group = {
   projections: [searchDocs(schemaOf(mainGroup))],
 }
 
+/**
+ * What the calls of sessions wrote, in a group of its own: no write waits for it. It reads the present messages of the main group, which also decides
+ * which of its rows count.
+ */
+export const attributionGroup: Group = {
+  name: 'attribution',
+  version: 1,
+  isLazy: true,
+  isDeferred: true,
+  behind: mainGroup,
+  mayBeUndone: whereNoRightIsRead,
+  projections: [attribution(schemaOf(mainGroup))],
+}
+
 /** All groups of read models. A new group is another entry here; the name of a removed group has to be added to `replaces` of another one. */
-export const groups: readonly Group[] = [mainGroup, timelineGroup, searchGroup]
+export const groups: readonly Group[] = [mainGroup, timelineGroup, searchGroup, attributionGroup]

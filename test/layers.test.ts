@@ -36,7 +36,7 @@ const layers: readonly (readonly string[])[] = [
   ],
   [
     ...['server/feed', 'server/history', 'server/search', 'server/signin', 'server/summary'],
-    ...['server/erasure', 'server/retention'],
+    ...['server/attribution', 'server/erasure', 'server/retention'],
   ],
   ['server/export', 'server/proof', 'server/web', 'server/mcp'],
   ['server/realtime', 'server/health'],

@@ -1,3 +1,4 @@
+import { attribution } from './attribution.ts'
 import { exports } from './export.ts'
 import { feed } from './feed.ts'
 import { history } from './history.ts'
@@ -31,6 +32,7 @@ export const api = {
   ...exports,
   ...feed,
   ...search,
+  ...attribution,
   ...realtime,
   ...history,
   ...audit,

@@ -101,7 +101,13 @@ export const AttributionQuestion = z
       })
       .optional(),
   })
-  .meta({ id: 'AttributionQuestion', description: 'Lines of a repository, of which is asked who wrote them' })
+  .meta({
+    id: 'AttributionQuestion',
+    description: 'Lines of a repository, of which is asked who wrote them',
+    examples: [
+      { key: 'a1b2c3d4', repositories: [EXAMPLE_REPOSITORY], hunks: [{ path: 'src/app.ts', added: [EXAMPLE_HASH] }] },
+    ],
+  })
 export type AttributionQuestion = z.infer<typeof AttributionQuestion>
 
 /** The kinds of evidence, the strongest first. */
@@ -218,7 +224,17 @@ export const CommitsQuestion = z
       .refine((commits) => areFew(commits.flatMap(({ hunks }) => hunks)), TOO_MANY_HUNKS)
       .meta({ description: `1 to ${MOST_COMMITS} commits; the limits of a question hold for all together` }),
   })
-  .meta({ id: 'CommitsQuestion', description: 'Commits whose lines are asked for and recorded' })
+  .meta({
+    id: 'CommitsQuestion',
+    description: 'Commits whose lines are asked for and recorded',
+    examples: [
+      {
+        key: 'a1b2c3d4',
+        repository: EXAMPLE_REPOSITORY,
+        commits: [{ sha: EXAMPLE_SHA, at: 1_767_366_245_000, hunks: [{ path: 'src/app.ts', added: [EXAMPLE_HASH] }] }],
+      },
+    ],
+  })
 export type CommitsQuestion = z.infer<typeof CommitsQuestion>
 
 const commitTraces = z
@@ -278,7 +294,7 @@ const keyChanged =
   'The namespace has another key. Read it again with `GET /v1/namespaces/{slug}/attribution-key`, and hash the lines with it.'
 const behind =
   'The answer would take longer than two seconds, or the service cannot answer now. Ask for fewer lines, or again after `Retry-After` seconds.'
-/** The routes of attribution. They join `api.ts` together with their handlers. */
+/** Questions. */
 export const attribution = {
   'GET /v1/namespaces/{slug}/attribution-key': {
     tag: 'attribution',
@@ -301,6 +317,10 @@ export const attribution = {
     answer: data(Attributions),
     errors: { forbidden: notMember, not_found: noNamespace, key_changed: keyChanged, unavailable: behind },
   },
+} as const satisfies Api
+
+/** Recorded commits. These routes join `api.ts` together with their handlers. */
+export const recordedCommits = {
   'POST /v1/namespaces/{slug}/commits': {
     tag: 'attribution',
     summary: 'Ask which sessions wrote the lines of commits, and record it',

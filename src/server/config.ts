@@ -44,7 +44,7 @@ export const Environment = z.object({
     .transform((path) => resolve(path))
     .default(() => defaultDataDir()),
   DATABASE_URL: databaseUrl.optional(),
-  DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(36),
+  DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(42),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()

@@ -5,7 +5,8 @@ import { patchedFilesInSteps } from './patches.ts'
 /** What a call changes in one file, as its arguments tell. `path` is undefined if they do not name the file. */
 export type Edit = { readonly path: string | undefined } & (
   | { readonly is: 'replacement'; readonly before: string; readonly after: string }
-  | { readonly is: 'content'; readonly content: string }
+  /** The whole text of the file, or with `isPart` a text that is put into it. */
+  | { readonly is: 'content'; readonly content: string; readonly isPart?: true }
   /** The lines of a patch that are about this file. */
   | ({ readonly is: 'patch'; readonly patch: string } & ChangedLines)
   /** The arguments do not say what is changed. */
@@ -36,7 +37,8 @@ const EDITING = new Set([
 export const PATHS = ['file_path', 'path', 'filePath', 'notebook_path', 'target_file', 'filename']
 export const BEFORE = ['old_string', 'oldString', 'old_str', 'oldText', 'old_text']
 export const AFTER = ['new_string', 'newString', 'new_str', 'newText', 'new_text']
-export const CONTENTS = ['content', 'contents', 'file_text', 'new_source', 'insert_text']
+const INSERTED = ['new_source', 'insert_text']
+export const CONTENTS = ['content', 'contents', 'file_text', ...INSERTED]
 export const PATCHES = ['patch', 'patchText', 'patch_text', 'input', 'diff']
 const SKETCH = ['code_edit']
 export const LISTS = ['edits', 'replacements']
@@ -69,7 +71,8 @@ function* ofOne(args: Args, given: string | undefined): Found {
   if (before !== undefined || after !== undefined)
     return yield { is: 'replacement', path, before: before ?? '', after: after ?? '' }
   const content = textIn(args, CONTENTS)
-  if (content !== undefined) return yield { is: 'content', path, content }
+  const isPart = textIn(args, INSERTED) === content
+  if (content !== undefined) return yield { is: 'content', path, content, ...(isPart ? { isPart } : {}) }
   const patch = textIn(args, PATCHES)
   let isPatch = false
   for (const one of patch === undefined ? [] : ofPatch(patch, path)) {
@@ -120,8 +123,21 @@ export function* editsInSteps(tool: string, args: Args): Found {
   if (path) yield { is: 'unknown', path }
 }
 
+/** The tools of the known agents that show a file, by their normalised names; the editors also have a command for it. */
+const READING = new Set(['read', 'read_text_file', 'open_file', 'notebook_read'])
+const EDITORS = new Set(['str_replace_editor', 'str_replace_based_edit_tool'])
+
+/** Whether calls of a tool may show files. */
+export const mayRead = (tool: string): boolean => READING.has(tool) || EDITORS.has(tool)
+
+/** The path of the file that a call shows; undefined if it shows none, or several. */
+export const pathRead = (tool: string, args: Args): string | undefined => {
+  const shows = READING.has(tool) || (EDITORS.has(tool) && args['command'] === 'view')
+  return shows ? textIn(args, [...PATHS, 'absolute_path']) : undefined
+}
+
 /** Longer arguments are not read, because to parse them would take long. */
-const MOST_READ = 4 * 1024 * 1024
+export const MOST_READ = 4 * 1024 * 1024
 
 /** The changes that a call makes to files, from the JSON text of its arguments. */
 export const editsIn = (tool: string, json: string): Edit[] => {

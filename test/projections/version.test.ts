@@ -10,6 +10,7 @@ const fingerprints: { readonly [version: string]: string } = {
   'main 29': '5136ed20f46592c5',
   'timeline 9': '32a655901ef4e888',
   'search 10': 'a57022f470582378',
+  'attribution 1': '4d7b5778d29e235f',
 }
 
 const handled = (on: object) =>

@@ -11,6 +11,7 @@ export type Rejection =
   | 'not_found'
   | 'changed'
   | 'exists'
+  | 'key_changed'
   | 'last_admin'
   | 'last_identity'
   | 'device_known'

@@ -7,6 +7,7 @@ export type PoolSizes = {
   readonly limits: number
   readonly timeline: number
   readonly search: number
+  readonly attribution: number
 }
 
 /** The single connections of a process. */
@@ -17,7 +18,16 @@ const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cl
 export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 
 /** The smallest sizes with which everything works. The job runner uses one of its connections for LISTEN. */
-const MIN_SIZES: PoolSizes = { reads: 3, log: 2, operations: 2, jobs: 2, limits: 1, timeline: 1, search: 1 }
+const MIN_SIZES: PoolSizes = {
+  reads: 3,
+  log: 2,
+  operations: 2,
+  jobs: 2,
+  limits: 1,
+  timeline: 1,
+  search: 1,
+  attribution: 1,
+}
 
 /** Which pool gets each further connection: the first list once, then the second one repeatedly. */
 const FIRST_EXTRA = [
@@ -32,6 +42,7 @@ const FIRST_EXTRA = [
   'limits',
   'reads',
   'log',
+  'attribution',
 ] as const
 const FURTHER_EXTRA = ['reads', 'reads', 'log', 'reads', 'reads', 'operations'] as const
 

@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { api } from '../../contract/api.ts'
 import type { Api } from '../../contract/route.ts'
+import { attributionRoutes } from '../attribution/routes.ts'
 import { exportRoute } from '../export/routes.ts'
 import { feedRoutes } from '../feed/routes.ts'
 import { diffRoute } from '../history/diff-route.ts'
@@ -214,6 +215,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       exportRoute,
       feedRoutes,
       searchRoutes,
+      attributionRoutes,
       realtimeRoutes,
       modelRoutes,
       mcpRoute,

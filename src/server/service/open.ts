@@ -2,6 +2,7 @@ import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { withTimeout } from '../../eventstore/engine/rejected.ts'
 import { newWrite } from '../../eventstore/engine/write.ts'
 import { LOG_UNREACHABLE, newServiceHealth } from '../health/readiness.ts'
+import { newLineKeys } from '../attribution/keys.ts'
 import { newErasePast } from '../history/erase-past.ts'
 import { namespaceById } from '../namespace/queries.ts'
 import { newMoves } from '../history/move-trace.ts'
@@ -71,7 +72,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { fillsRegistry = true } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
-  const { metrics, log, codec, over, lastSeen, groups, reads, timeline, searches, operations } = stores
+  const { metrics, log, codec, over, lastSeen, groups, reads, timeline, searches, attributions, operations } = stores
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
@@ -143,6 +144,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     isHeld: (anchor) => isHeld(log, reads, anchor),
     ...history,
     searches,
+    attributions,
+    lineKeys: newLineKeys(operations),
     past: newPastAnswers(history),
     erasePast: newErasePast(ofWholeTraces),
     ...newMoves({ ...ofWholeTraces, quotas: data.quotas }),
@@ -183,7 +186,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await Promise.all([bodyThreads.close(), rowMaking.close()])
     await Promise.all([memory.close(), groups.close()])
     await log.close()
-    await Promise.all([reads.close(), timeline.close(), searches.close(), operations.end()])
+    await Promise.all([reads.close(), timeline.close(), searches.close(), attributions.close(), operations.end()])
   }
 
   if (!log.problem()) await waitDuringStart(filling.over)

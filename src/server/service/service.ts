@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import type { AttributionServices } from '../attribution/services.ts'
 import type { Codec } from '../../eventstore/engine/codec.ts'
 import type { ExportServices } from '../export/routes.ts'
 import type { FeedServices } from '../feed/first-pages.ts'
@@ -31,6 +32,7 @@ type Features = SessionServices &
   FeedServices &
   ExportServices &
   SearchServices &
+  AttributionServices &
   RealtimeServices &
   Pick<ProofServices, 'checkpoints'> & // `Service` has the others, with types of their own
   CodehostServices

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
-import { groups as allGroups, searchGroup, timelineGroup } from '../../../projections/index.ts'
+import { groups as allGroups, attributionGroup, searchGroup, timelineGroup } from '../../../projections/index.ts'
 import type { ReadTables } from '../../tables/main.ts'
 import type { Config } from '../config.ts'
+import { openAttributionReads } from '../attribution/reads.ts'
 import { newCodec } from '../../eventstore/engine/codec.ts'
 import type { Group } from '../../eventstore/engine/group.ts'
 import { openGroups } from '../../eventstore/engine/open-groups.ts'
@@ -106,6 +107,14 @@ export const openStores = async (options: StoresOptions) => {
     head: () => log.head(),
     lastSeen: lastSeen.position,
   })
+  const attributions = openAttributionReads({
+    url: databaseUrl,
+    group: groups.all.find(({ group }) => group.name === attributionGroup.name),
+    mainSchema: groups.main.schema,
+    size: sizes.attribution,
+    head: () => log.head(),
+    lastSeen: lastSeen.position,
+  })
   const operations = newPool({
     url: databaseUrl,
     name: 'operations',
@@ -113,7 +122,21 @@ export const openStores = async (options: StoresOptions) => {
     statementTimeoutMs: ANSWER_MS,
   })
   installGauges(metrics, groups, lastSeen.position, reads.pool)
-  return { sizes, metrics, log, codec, over, outage, lastSeen, groups, reads, timeline, searches, operations }
+  return {
+    sizes,
+    metrics,
+    log,
+    codec,
+    over,
+    outage,
+    lastSeen,
+    groups,
+    reads,
+    timeline,
+    searches,
+    attributions,
+    operations,
+  }
 }
 
 export type Stores = Awaited<ReturnType<typeof openStores>>

@@ -112,6 +112,7 @@ test('has every table but those that are rebuilt, so that each new table has to 
       [
         'log.appends',
         'log.identity',
+        'tracebook.attribution_keys',
         'tracebook.audit_keys',
         'tracebook.avatars',
         'tracebook.leaves',

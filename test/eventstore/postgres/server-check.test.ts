@@ -129,10 +129,10 @@ test('is warned of at the start if it takes fewer connections than the service m
   try {
     assert.equal(await serverWarnings(database.url, 1), [])
     const name = new URL(database.url).pathname.slice(1)
-    await onServer(process.env.TEST_POSTGRES_URL!, `alter database "${name}" connection limit 33`)
-    const app = await openApp(database.url, { logger, env: { DATABASE_CONNECTIONS: '34' } })
+    await onServer(process.env.TEST_POSTGRES_URL!, `alter database "${name}" connection limit 38`)
+    const app = await openApp(database.url, { logger, env: { DATABASE_CONNECTIONS: '39' } })
     await app.close()
-    assert.is(lines.filter((line) => line.includes('may open 34 (DATABASE_CONNECTIONS)')).length, 1)
+    assert.is(lines.filter((line) => line.includes('may open 39 (DATABASE_CONNECTIONS)')).length, 1)
   } finally {
     await database.drop()
   }

@@ -1,0 +1,49 @@
+import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
+import type { TraceEvent } from '../../src/server/trace/events.ts'
+
+/** What a batch changes in a trace. */
+type TraceChanges = {
+  /** Whether all rows of before the batch, or of before one of its events, are to be removed. */
+  isRemoved: boolean
+  /** The messages to be read, by ordinal, and whether each is new: of a new one there are no rows. */
+  readonly messages: Map<number, { readonly isNew: boolean }>
+}
+
+/** The changes of a batch of events, by the id of the trace. */
+export type Changes = Map<string, TraceChanges>
+
+type EventOf<Type extends TraceEvent['type']> = DecodedEvent<Extract<TraceEvent, { type: Type }>>
+
+const changesOf = (changes: Changes, { streamId }: DecodedEvent): TraceChanges => {
+  let one = changes.get(streamId)
+  if (!one) changes.set(streamId, (one = { isRemoved: false, messages: new Map() }))
+  return one
+}
+
+const removeAll = (changes: Changes, event: DecodedEvent): TraceChanges => {
+  const one = changesOf(changes, event)
+  one.isRemoved = true
+  one.messages.clear()
+  return one
+}
+
+export const messageAdded = (changes: Changes, event: EventOf<'MessageAdded'>): void =>
+  void changesOf(changes, event).messages.set(event.data.ordinal, { isNew: true })
+
+/** What of a message says where its calls are in the session, when they were made, and what they are. */
+const READ = /^\/(?:parts|order|timestamp)(?:\/|$)/
+
+export const messageUpdated = (changes: Changes, event: EventOf<'MessageUpdated'>): void => {
+  const { patch, ordinal } = event.data
+  const { messages } = changesOf(changes, event)
+  if (!messages.has(ordinal) && patch.some(({ path }) => READ.test(path))) messages.set(ordinal, { isNew: false })
+}
+
+export const traceDeleted = (changes: Changes, event: EventOf<'TraceDeleted'>): void => void removeAll(changes, event)
+
+/** All messages are in another incarnation now. */
+export const historyErased = (changes: Changes, event: EventOf<'HistoryErased'>): void => {
+  const { messages } = removeAll(changes, event)
+  for (const [first, , count] of event.data.runs)
+    for (let ordinal = first; ordinal < first + count; ordinal += 1) messages.set(ordinal, { isNew: true })
+}

@@ -1,0 +1,75 @@
+import { REQUEST_WAIT_MS } from '../../base/waits.ts'
+import type { OpenGroup } from './open-groups.ts'
+import { type Row, openReads } from './reads.ts'
+import { ExplainedUnavailable } from './rejected.ts'
+
+/** Reads rows in one snapshot. A statement without a name is not prepared. */
+export type ReadRows = <T extends Row>(name: string, text: string, values?: readonly unknown[]) => Promise<T[]>
+
+/** A group of read models, read together with the main one. Every call may throw `Unavailable`, for example while it is being built. */
+export type Snapshots = {
+  /** Runs `work` in one snapshot of the group and the main read models. */
+  snapshot<T>(work: (readRows: ReadRows) => Promise<T>): Promise<T>
+  /** How far, in milliseconds, the group is behind the events that this node has seen. */
+  behindMs(): number
+  close(): Promise<void>
+}
+
+export type SnapshotsOptions = {
+  readonly url: string
+  /** Undefined if this service does not have the group. */
+  readonly group: OpenGroup | undefined
+  readonly mainSchema: string
+  readonly size: number
+  readonly head: () => Promise<bigint>
+  /** The last position that this node's caches have observed. */
+  readonly lastSeen: () => bigint
+}
+
+type Naming = {
+  /** The name of the connections. */
+  readonly name: string
+  /** What is said where the service does not have the group. */
+  readonly missing: string
+  /** SQL for settings of each transaction. */
+  readonly settings?: string
+}
+
+/** Opens a small pool of connections for one group only, so that its queries delay no others. */
+export const openSnapshots = (options: SnapshotsOptions, { name, missing, settings }: Naming): Snapshots => {
+  const { url, group, mainSchema, size, head, lastSeen } = options
+  if (!group)
+    return {
+      snapshot: async () => {
+        throw new ExplainedUnavailable(missing)
+      },
+      behindMs: () => REQUEST_WAIT_MS,
+      close: async () => {},
+    }
+  const { schema, quarantine, lag } = group
+  const reads = openReads<object>({ url, schema, name, size, quarantine, head, lastSeen })
+  const begin = [
+    'begin isolation level repeatable read read only',
+    `set local search_path = ${schema}, ${mainSchema}`,
+    ...(settings === undefined ? [] : [settings]),
+  ].join('; ')
+
+  const snapshot: Snapshots['snapshot'] = (work) =>
+    reads.query(async () => {
+      const client = await reads.pool.connect()
+      const readRows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
+        (await client.query<R>({ name, text, values: [...values] })).rows
+      try {
+        await client.query(begin)
+        const result = await work(readRows)
+        await client.query('commit')
+        client.release()
+        return result
+      } catch (error) {
+        client.release(error as Error)
+        throw error
+      }
+    })
+
+  return { snapshot, behindMs: lag.ms, close: reads.close }
+}

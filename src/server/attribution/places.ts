@@ -1,0 +1,69 @@
+import { comparedPath } from '../trace/written-lines.ts'
+
+/** Where a call wrote: its path, and the folder and the repository of its trace. */
+export type Where = {
+  readonly path: string
+  readonly projectPath: string | undefined
+  /** The name of the repository (`repositoryName`). */
+  readonly repository: string | undefined
+}
+
+/** A file in a repository, also under the name that it had before. */
+export type Place = { readonly path: string; readonly previousPath?: string | undefined }
+
+/** The last segment of a remote's address, in lower case and without `.git`: a fork keeps it. Undefined without an address. */
+export const repositoryName = (address: string | undefined): string | undefined => {
+  const name = address
+    ?.replace(/\/+$/, '')
+    .replace(/\.git$/i, '')
+    .split(/[/:\\]/)
+    .at(-1)
+  return name ? name.toLowerCase() : undefined
+}
+
+const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path)
+
+/** A path without `.` and `..`. */
+const resolved = (path: string): string => {
+  const names: string[] = []
+  for (const name of path.split('/')) {
+    if (name === '..' && names.length > 0 && names.at(-1) !== '') names.pop()
+    else if (name !== '.') names.push(name)
+  }
+  return names.join('/')
+}
+
+/** The path with the folder of the project before it, where it is relative and that folder is known. */
+const fullPath = ({ path, projectPath }: Where): string => {
+  if (isAbsolute(path) || projectPath === undefined) return resolved(path)
+  return resolved(`${comparedPath(projectPath).replace(/\/+$/, '')}/${path}`)
+}
+
+const endsWith = (path: string, end: string): boolean => path === end || path.endsWith(`/${end}`)
+
+/** Whether a call wrote this file. The path of the file begins at the root of its repository. */
+export const isSameFile = (where: Where, { path, previousPath }: Place): boolean => {
+  const full = fullPath(where)
+  const mayBeBelow = !isAbsolute(where.path) && where.projectPath === undefined
+  return [path, ...(previousPath === undefined ? [] : [previousPath])].some((one) => {
+    const file = one.normalize('NFC')
+    return endsWith(full, file) || (mayBeBelow && endsWith(file, full))
+  })
+}
+
+/** Whether a call was made in one of these repositories, as far as its trace says. */
+export const isSameRepository = ({ repository }: Pick<Where, 'repository'>, names: ReadonlySet<string>): boolean =>
+  repository === undefined || names.has(repository)
+
+/** The path below the folder of the project. */
+const pathInProject = (where: Where): string => {
+  const full = fullPath(where)
+  const project =
+    where.projectPath === undefined ? undefined : resolved(comparedPath(where.projectPath).replace(/\/+$/, ''))
+  return project !== undefined && full.startsWith(`${project}/`) ? full.slice(project.length + 1) : full
+}
+
+/** Whether two calls wrote the same file: at the same place below their projects, in one repository. */
+export const isSamePlace = (a: Where, b: Where): boolean =>
+  pathInProject(a) === pathInProject(b) &&
+  (a.repository === undefined || b.repository === undefined || a.repository === b.repository)

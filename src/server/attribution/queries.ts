@@ -1,0 +1,149 @@
+import { int4s, int8s, uuids } from '../../eventstore/postgres/arrays.ts'
+import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
+import { type FactsRow, factsColumns } from '../trace/messages/message-facts.ts'
+
+/** The most rows that are read for a line. Of one that more calls wrote only those in the same file count. */
+export const MOST_ROWS = 64
+
+/** A row of `written_files` that has the asked hash with this number. */
+export type WrittenRow = {
+  readonly asked: number
+  readonly trace_id: string
+  readonly incarnation: bigint
+  readonly ordinal: number
+  readonly nth: number
+  readonly file: number
+  readonly at: bigint
+  readonly identity: bigint
+  readonly is_whole: boolean
+  readonly path: string
+}
+
+const columns = `
+  r.trace_id, r.incarnation, r.ordinal, r.nth, r.file, r.at, r.identity, r.whole is not null as is_whole, r.path`
+
+const byLine = `
+  select u.n::int4 as asked, w.* from unnest($1::int8[]) with ordinality u (hash, n)
+  cross join lateral (select ${columns} from written_files r where r.written @> array[u.hash] limit ${MOST_ROWS}) w`
+
+/** Reads the calls that wrote each line, some of them if there are very many. */
+export const readWriters = (read: ReadRows, hashes: readonly bigint[]): Promise<WrittenRow[]> =>
+  read<WrittenRow>('attribution-by-line', byLine, [int8s(hashes)])
+
+const byFile = `
+  select u.n::int4 as asked, w.* from unnest($1::int8[], $2::int8[]) with ordinality u (hash, name, n)
+  cross join lateral (
+    select ${columns} from written_files r where r.written @> array[u.hash, u.name] and r.at <= $3::int8
+    order by r.at desc limit ${MOST_ROWS}
+  ) w`
+
+/** A line, and the hash of the name of a file. */
+export type LineInFile = { readonly hash: bigint; readonly name: bigint }
+
+/** Reads the newest calls that wrote each line into a file of a name, up to a time. */
+export const readWritersInFiles = (
+  read: ReadRows,
+  lines: readonly LineInFile[],
+  latest: number,
+): Promise<WrittenRow[]> =>
+  read<WrittenRow>('attribution-by-file', byFile, [
+    int8s(lines.map(({ hash }) => hash)),
+    int8s(lines.map(({ name }) => name)),
+    Math.ceil(latest),
+  ])
+
+/** A trace as answers name it; its texts are JSON literals. */
+export type TraceRow = {
+  readonly id: string
+  readonly incarnation: bigint
+  readonly external_id: string
+  readonly agent_id: string
+  readonly title: string | null
+  readonly model: string | null
+  readonly parent_external_id: string | null
+  readonly project_path: string | null
+  readonly git_remote_url: string | null
+  readonly created_by: string
+  readonly display_name: string | null
+}
+
+const traces = `
+  select t.id, t.incarnation, t.external_id, t.agent_id, t.title, t.model, t.parent_external_id, t.project_path, t.git_remote_url,
+    t.created_by, w.display_name
+  from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t
+  left join users w on w.id = t.created_by
+  where t.namespace_id = $2`
+
+/** Reads those of the traces that are in the namespace. */
+export const readTraces = (read: ReadRows, ids: readonly string[], namespaceId: string): Promise<TraceRow[]> =>
+  read<TraceRow>('attribution-traces', traces, [uuids(ids), namespaceId])
+
+/** A call of a message. */
+export type CallKey = { readonly traceId: string; readonly ordinal: number; readonly nth: number }
+
+const keysOf = (calls: readonly CallKey[]) => [
+  uuids(calls.map(({ traceId }) => traceId)),
+  int4s(calls.map(({ ordinal }) => ordinal)),
+  int4s(calls.map(({ nth }) => nth)),
+]
+
+const arrivals = `
+  select u.n::int4 as asked, m.created_at, f.trace_id is not null as has_failed
+  from unnest($1::uuid[], $2::int4[], $3::int4[]) with ordinality u (trace_id, ordinal, nth, n)
+  cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
+  cross join lateral (
+    select r.created_at from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
+  ) m
+  left join failed_calls f on f.trace_id = u.trace_id and f.ordinal = u.ordinal and f.nth = u.nth`
+
+type ArrivalRow = { readonly asked: number; readonly created_at: bigint; readonly has_failed: boolean }
+
+/** When the messages of calls arrived, in the order of the calls; undefined for those that failed, or are gone. */
+export const readArrivals = async (read: ReadRows, calls: readonly CallKey[]): Promise<(number | undefined)[]> => {
+  const rows = await read<ArrivalRow>('attribution-arrivals', arrivals, keysOf(calls))
+  const times: (number | undefined)[] = calls.map(() => undefined)
+  for (const { asked, created_at, has_failed } of rows) if (!has_failed) times[asked - 1] = Number(created_at)
+  return times
+}
+
+const replaced = `
+  select u.n::int4 as asked, h.hash
+  from unnest($1::uuid[], $2::int4[], $3::int4[], $4::int4[]) with ordinality u (trace_id, ordinal, nth, file, n)
+  cross join lateral (
+    select w.replaced from written_files w
+    where w.trace_id = u.trace_id and w.ordinal = u.ordinal and w.nth = u.nth and w.file = u.file limit 1
+  ) r
+  cross join lateral unnest(r.replaced) h (hash)
+  join unnest($5::int8[]) l (hash) on l.hash = h.hash`
+
+/** Which of the lines each file replaced, by the place of the file in the list. */
+export const readReplaced = (
+  read: ReadRows,
+  files: readonly (CallKey & { readonly file: number })[],
+  lines: readonly bigint[],
+): Promise<{ asked: number; hash: bigint }[]> =>
+  read('attribution-replaced', replaced, [...keysOf(files), int4s(files.map(({ file }) => file)), int8s(lines)])
+
+/** A message as answers name it. */
+export type MessageRow = FactsRow & {
+  readonly asked: number
+  readonly external_id: string
+  readonly model: string | null
+}
+
+const messages = `
+  select u.n::int4 as asked, m.external_id, m.model, ${factsColumns}
+  from unnest($1::uuid[], $2::int4[]) with ordinality u (trace_id, ordinal, n)
+  cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
+  cross join lateral (
+    select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
+  ) m`
+
+type MessageKey = Pick<CallKey, 'traceId' | 'ordinal'>
+
+export const readMessages = (read: ReadRows, keys: readonly MessageKey[]): Promise<MessageRow[]> =>
+  read<MessageRow>(
+    'attribution-messages-of-calls',
+    messages,
+    keysOf(keys.map((key) => ({ ...key, nth: 0 }))).slice(0, 2),
+  )

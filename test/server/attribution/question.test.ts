@@ -1,0 +1,193 @@
+import { suite } from 'uvu'
+import * as assert from 'uvu/assert'
+import { newHashLine } from '../../../src/base/line-hashes.ts'
+import type { Attributions, OneAttributionKey } from '../../../src/contract/attribution.ts'
+import { withConnection } from '../../support/database.ts'
+import { openWorld, signIn } from '../../support/world.ts'
+import { known, messagesOf, someLines, textOf } from './support/sessions.ts'
+
+const test = suite('attribution: question')
+const { node, openNode, database } = await openWorld(test)
+const [ada, bob, stranger] = [await signIn(node), await signIn(node), await signIn(node)]
+const team = await ada.newTeam()
+await ada.admit(team.slug, bob)
+await ada.send('POST', '/v1/session/switch', { slug: team.slug })
+await bob.send('POST', '/v1/session/switch', { slug: team.slug })
+
+const keyOf = (by = ada, slug = team.slug) =>
+  by.send<OneAttributionKey>('GET', `/v1/namespaces/${slug}/attribution-key`)
+const { key } = await keyOf()
+const hashLine = newHashLine(Buffer.from(key.secret, 'base64'))
+const hashes = (lines: readonly string[]) => lines.map((line) => hashLine(line) ?? '')
+
+const AT = Date.now() - 3_600_000
+const path = `/v1/namespaces/${team.slug}/attributions`
+const bodyOf = (added: readonly string[], more: object = {}) => ({
+  key: key.id,
+  hunks: [{ path: 'src/a.ts', at: AT + 60_000, added: hashes(added), ...more }],
+})
+const ask = (added: readonly string[], more?: object, by = ada) =>
+  by.send<Attributions>('POST', path, bodyOf(added, more))
+const seen = ({ hunks }: Attributions) =>
+  hunks[0]!.ranges.map(({ start, end, evidence, trace, callId }) => [start, end, evidence, trace.externalId, callId])
+
+const edit = (name: string, lines: readonly string[], args: object = {}, at = AT) =>
+  messagesOf(name, at, {
+    tool: 'Edit',
+    args: { file_path: '/home/repo/src/a.ts', old_string: 'x', new_string: textOf(lines), ...args },
+    output: 'ok',
+  })
+
+test('a member gets the key, which stays the same; others are refused', async () => {
+  assert.match(key.secret, /^[A-Za-z0-9+/]{43}=$/)
+  assert.equal(await keyOf(bob), { key })
+  assert.is.not((await keyOf(stranger, stranger.namespaceSlug)).key.id, key.id)
+  for (const [method, url] of [
+    ['GET', `/v1/namespaces/${team.slug}/attribution-key`],
+    ['POST', path],
+  ] as const) {
+    const body = method === 'POST' ? bodyOf(['return xyz']) : undefined
+    const statuses = []
+    for (const token of [bob.token, stranger.token, undefined])
+      statuses.push((await node.call(method, url, { token, body })).status)
+    assert.equal(statuses, [200, 403, 401])
+  }
+  assert.is((await ada.ask('POST', '/v1/namespaces/nobody-has-this/attributions', bodyOf(['a']))).status, 404)
+})
+
+test('two nodes that need a key at once have the same one', async () => {
+  const other = await openNode()
+  const { slug } = await ada.newTeam()
+  const url = `/v1/namespaces/${slug}/attribution-key`
+  const answers = await Promise.all([node, other, node, other].map((one) => one.call('GET', url, { token: ada.token })))
+  assert.is(new Set(answers.map(({ data }) => JSON.stringify(data))).size, 1)
+})
+
+test('a colleague’s lines are found, with who, where and when', async () => {
+  const lines = someLines(2)
+  const { id, externalId } = await ada.newTrace(
+    { agentId: 'claude-code', title: 'A title', model: 'gpt-5', projectPath: '/home/repo' },
+    edit('m', lines),
+  )
+  await known(node)
+  const { hunks, lines: counts, indexedThrough } = await ask([...lines, '}', 'typed by a person'], { start: 7 }, bob)
+  assert.equal(hunks, [
+    {
+      ranges: [
+        {
+          ...{ start: 7, end: 8, evidence: 'run', callId: 'call-m', model: 'gpt-5', at: AT },
+          trace: { id, externalId, agentId: 'claude-code', title: 'A title' },
+          message: { externalId: 'm' },
+          author: { id: ada.userId },
+        },
+      ],
+      unknown: [[9, 10]],
+    },
+  ])
+  assert.equal(counts, { total: 4, weak: 1, replaced: 0, run: 2, moved: 0, unknown: 1 })
+  assert.ok(indexedThrough > AT && indexedThrough <= Date.now())
+})
+
+test('a call with an unusual id is named by it', async () => {
+  const [lines, callId] = [someLines(1), 'an id, with a space']
+  const { externalId } = await ada.newTrace({ projectPath: '/home/repo' }, [
+    {
+      externalId: 'm',
+      role: 'assistant',
+      timestamp: AT,
+      parts: [
+        {
+          type: 'tool_call',
+          content: { callId, toolName: 'Write', args: { path: 'src/a.ts', content: textOf(lines) } },
+        },
+      ],
+    },
+  ])
+  await known(node)
+  assert.equal(seen(await ask(lines)), [[1, 1, 'run', externalId, callId]])
+})
+
+test('a call that failed wrote nothing, also if its result comes later', async () => {
+  const lines = someLines(2)
+  const { url, externalId } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', lines).slice(0, 1))
+  await known(node)
+  assert.equal(seen(await ask(lines)), [[1, 2, 'run', externalId, 'call-m']])
+  const content = { callId: 'call-m', toolName: 'Edit', output: 'no', status: 'error' }
+  await ada.send('PUT', `${url}/messages/r`, { role: 'user', parts: [{ type: 'tool_result', content }] })
+  await known(node)
+  assert.equal(seen(await ask(lines)), [])
+})
+
+test('a line that very many calls wrote proves nothing by itself, and does not cut a stretch', async () => {
+  const [common] = someLines(1)
+  const messages = Array.from({ length: 150 }, (_, i) =>
+    edit(`m${i}`, [common!], { file_path: `/home/repo/${i}.ts` }),
+  ).flat()
+  await ada.newTrace({ projectPath: '/home/repo' }, messages)
+  const own = someLines(2)
+  const lines = [own[0]!, common!, own[1]!]
+  const { externalId } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', lines))
+  await known(node)
+  assert.equal(seen(await ask(lines)), [[1, 3, 'run', externalId, 'call-m']])
+  assert.equal(seen(await ask([common!])), [])
+})
+
+test('what the question may not have is refused, with the key first', async () => {
+  const refused = async (body: object, status = 400) =>
+    assert.is((await ada.ask('POST', path, body)).status, status, JSON.stringify(body).slice(0, 200))
+  const [good] = bodyOf(['return xyz']).hunks
+  await refused({ key: 'another1', hunks: [good] }, 409)
+  for (const hunk of [
+    { ...good, added: [] },
+    { ...good, added: ['xyz'] },
+    { ...good, start: 0 },
+    { ...good, at: 'today' },
+  ])
+    await refused({ key: key.id, hunks: [hunk] })
+  for (const bad of ['', '/a', 'a\\b', 'a/../b', 'a\u0000', 'a'.repeat(4_097)]) {
+    await refused({ key: key.id, hunks: [{ ...good, path: bad }] })
+    await refused({ key: key.id, hunks: [{ ...good, previousPath: bad }] })
+  }
+  await refused({ key: key.id, hunks: Array.from({ length: 501 }, () => good) })
+  await refused({ key: key.id, hunks: [{ ...good, added: Array(3_000).fill(''), removed: Array(2_001).fill('') }] })
+  await refused({ key: key.id, hunks: [], repositories: Array(9).fill('a') })
+  await refused({ key: key.id, hunks: [], without: Array(101).fill('a') })
+  assert.equal((await ada.send<Attributions>('POST', path, { key: key.id, hunks: [] })).hunks, [])
+})
+
+test('no line’s text is in a table, and nothing of a deleted trace', async () => {
+  const { id, url } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', ['const planted = 12345']))
+  await known(node)
+  const rows = () =>
+    node.service.attributions.snapshot((read) =>
+      read<{ text: string }>('', 'select w::text as text from written_files w where trace_id = $1', [id]),
+    )
+  assert.is((await rows()).length, 1)
+  assert.not.match((await rows())[0]!.text, /planted/)
+  await ada.send('DELETE', url)
+  assert.equal(seen(await ask(['const planted = 12345'])), [])
+  await known(node)
+  assert.equal(await rows(), [])
+})
+
+test('a key that is lost is made anew, and a question with the old one is refused', async () => {
+  const [slug, lines] = [stranger.namespaceSlug, someLines(1)]
+  const { key: old } = await keyOf(stranger, slug)
+  await stranger.newTrace({ projectPath: '/home/repo' }, edit('m', lines))
+  await known(node)
+  await withConnection(database.url, (client) => client.query('delete from tracebook.attribution_keys'))
+  const { key: fresh } = await keyOf(stranger, slug)
+  assert.is.not(fresh.id, old.id)
+  const asked = (id: string) => stranger.ask('POST', `/v1/namespaces/${slug}/attributions`, { key: id, hunks: [] })
+  assert.equal([(await asked(old.id)).status, (await asked(fresh.id)).status], [409, 200])
+  await stranger.newTrace({}, edit('m', someLines(1)))
+  await known(node)
+  const added = lines.map((line) => newHashLine(Buffer.from(fresh.secret, 'base64'))(line)!)
+  const answer = await stranger.send<Attributions>('POST', `/v1/namespaces/${slug}/attributions`, {
+    key: fresh.id,
+    hunks: [{ path: 'src/a.ts', at: AT, added }],
+  })
+  assert.equal(seen(answer).length, 1, 'what was known of the lines is made anew with it')
+})
+
+test.run()

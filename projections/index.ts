@@ -1,6 +1,7 @@
 import { type Group, MAIN, schemaOf } from '../src/eventstore/engine/group.ts'
 import type { AnyEvent } from '../src/server/events.ts'
 import { attribution } from './attribution/attribution.ts'
+import { commits } from './commits.ts'
 import { feed } from './feed.ts'
 import { identities } from './identities.ts'
 import { invites } from './invites.ts'
@@ -39,6 +40,7 @@ const takesNoRights: ReadonlySet<AnyEvent['type']> = new Set([
   'MessagesCounted',
   'MessageRestated',
   'TraceSummarised',
+  'CommitRecorded',
 ])
 
 /** Events whose rows a crash may lose in groups from which no rights are read: also events that take rights away. */
@@ -60,7 +62,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 29,
+  version: 30,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: changes of prices come before the messages that look for them, `sizes` reads the rows of traces
   // before they are deleted, the rows of messages and parts take the incarnation from the row of their trace, and `usage` reads the rows of
@@ -81,6 +83,7 @@ export const mainGroup: Group = {
     parts,
     shapes,
     obsoleteRows,
+    commits,
   ],
   sweep: sweepObsoleteRows,
 }

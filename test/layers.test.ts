@@ -32,6 +32,7 @@ const layers: readonly (readonly string[])[] = [
   ['server/pages', 'server/http'],
   [
     ...['server/user', 'server/session', 'server/namespace', 'server/models', 'server/usage', 'server/trace'],
+    ...['server/commit'],
     ...['server/events.ts', 'server/effects.ts', 'projections'],
   ],
   [

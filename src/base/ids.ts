@@ -32,6 +32,9 @@ const derived = (kind: string, ...key: string[]) => v5([kind, ...key].join('\0')
 
 /** The same id for the same externalId in the same namespace, also after a deletion. */
 export const traceId = (namespaceId: string, externalId: string): string => derived('trace', namespaceId, externalId)
+/** The same id for the same commit of the same repository (`host/path`) in the same namespace. */
+export const commitId = (namespaceId: string, repository: string, sha: string): string =>
+  derived('commit', namespaceId, repository, sha)
 export const messageId = (traceId: string, externalId: string): string => v5(externalId, traceId)
 export const namespaceId = (slug: string): string => derived('namespace', slug)
 /**

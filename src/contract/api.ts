@@ -1,4 +1,4 @@
-import { attribution } from './attribution.ts'
+import { attribution, recordedCommits } from './attribution.ts'
 import { exports } from './export.ts'
 import { feed } from './feed.ts'
 import { history } from './history.ts'
@@ -33,6 +33,7 @@ export const api = {
   ...feed,
   ...search,
   ...attribution,
+  ...recordedCommits,
   ...realtime,
   ...history,
   ...audit,

@@ -319,7 +319,7 @@ export const attribution = {
   },
 } as const satisfies Api
 
-/** Recorded commits. These routes join `api.ts` together with their handlers. */
+/** Recorded commits. */
 export const recordedCommits = {
   'POST /v1/namespaces/{slug}/commits': {
     tag: 'attribution',

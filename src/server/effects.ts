@@ -114,6 +114,9 @@ const effects: Effects = {
   InviteCreated: ownTopicOnly,
   InviteRevoked: ownTopicOnly,
 
+  CommitRecorded: { ...ownTopicOnly, topics: () => [] }, // no answer about it is kept
+  CommitRemoved: { ...ownTopicOnly, topics: () => [] },
+
   SessionCreated: ownTopicOnly,
   SessionSwitched: { ...ownCallers, takesRight: false },
   SessionRevoked: { ...ownCallers, takesRight: true },

@@ -1,5 +1,6 @@
 import type { EventFormat } from '../eventstore/engine/codec.ts'
 import { quarantineFormats } from '../eventstore/engine/skip-events.ts'
+import { type CommitEvent, commitFormats } from './commit/events.ts'
 import { type ModelsEvent, modelsFormats } from './models/events.ts'
 import { type NamespaceEvent, namespaceFormats } from './namespace/events.ts'
 import { type SessionEvent, sessionFormats } from './session/events.ts'
@@ -8,7 +9,8 @@ import { traceFormats } from './trace/formats.ts'
 import { type IdentityEvent, type UserEvent, identityFormats, userFormats } from './user/events.ts'
 
 /** All events of the service. */
-export type AnyEvent = UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | ModelsEvent
+export type AnyEvent =
+  UserEvent | IdentityEvent | SessionEvent | NamespaceEvent | TraceEvent | CommitEvent | ModelsEvent
 
 /**
  * Types of events that must never be skipped, each with the reason, for the operator. Other events that take a right away may be
@@ -28,6 +30,7 @@ export const formats: Readonly<Record<string, EventFormat>> = {
   ...sessionFormats,
   ...namespaceFormats,
   ...traceFormats,
+  ...commitFormats,
   ...modelsFormats,
   ...quarantineFormats,
 }

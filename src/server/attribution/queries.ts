@@ -56,6 +56,7 @@ export const readWritersInFiles = (
 export type TraceRow = {
   readonly id: string
   readonly incarnation: bigint
+  readonly created_at: bigint
   readonly external_id: string
   readonly agent_id: string
   readonly title: string | null
@@ -68,7 +69,7 @@ export type TraceRow = {
 }
 
 const traces = `
-  select t.id, t.incarnation, t.external_id, t.agent_id, t.title, t.model, t.parent_external_id, t.project_path, t.git_remote_url,
+  select t.id, t.incarnation, t.created_at, t.external_id, t.agent_id, t.title, t.model, t.parent_external_id, t.project_path, t.git_remote_url,
     t.created_by, w.display_name
   from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t
   left join users w on w.id = t.created_by

@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { api } from '../../contract/api.ts'
 import type { Api } from '../../contract/route.ts'
+import { commitRoutes } from '../attribution/commit-routes.ts'
 import { attributionRoutes } from '../attribution/routes.ts'
 import { exportRoute } from '../export/routes.ts'
 import { feedRoutes } from '../feed/routes.ts'
@@ -216,6 +217,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       feedRoutes,
       searchRoutes,
       attributionRoutes,
+      commitRoutes,
       realtimeRoutes,
       modelRoutes,
       mcpRoute,

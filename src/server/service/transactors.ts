@@ -3,6 +3,7 @@ import { foldSource } from '../../eventstore/engine/fold.ts'
 import type { Reads } from '../../eventstore/engine/reads.ts'
 import type { DomainEvent, StreamKind } from '../../eventstore/engine/stream.ts'
 import { type Transactor, type TransactorOptions, newTransactor } from '../../eventstore/engine/transact.ts'
+import { commits } from '../commit/decide.ts'
 import { modelProviders } from '../models/decide.ts'
 import { namespaces } from '../namespace/decide.ts'
 import { sessions } from '../session/decide.ts'
@@ -33,6 +34,7 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
     identities: folded(identities),
     sessions: folded(sessions),
     namespaces: folded(namespaces, { budget: NAMESPACES_BYTES }),
+    commits: folded(commits),
     traces: newTransactor({
       kind: traces,
       source: traceSource(reads, caughtUp),
@@ -48,6 +50,7 @@ export const newTransactors = ({ reads, caughtUp, ...common }: TransactorsOption
     [sessions.category]: forClients.sessions,
     [namespaces.category]: forClients.namespaces,
     [traces.category]: forClients.traces,
+    [commits.category]: forClients.commits,
     [modelProviders.category]: providers,
   }
   return {

@@ -51,6 +51,7 @@ const groups: readonly Group[] = [
     usage: 'Add up what sessions have used and cost',
     tail: 'Follow a trace, your namespace or the public feed',
     open: 'Open Tracebook in your browser, signed in as you',
+    resume: 'Go on with a session, also one of a colleague',
     export: 'Write a session as Markdown, HTML or JSON',
     import: 'Import a session that was exported as JSON',
     share: 'Make a trace public, and print its link',

@@ -53,7 +53,7 @@ export type SessionFields = {
   /** The id of the call, in that session, that started this one. */
   readonly parentCallId?: string
   /** How it comes from that session, unless a call started it. */
-  readonly parentKind?: 'fork'
+  readonly parentKind?: 'fork' | 'resume'
 }
 
 /**

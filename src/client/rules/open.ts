@@ -1,5 +1,6 @@
 import type { Connection } from '../login/connect.ts'
 import type { RedactionOptions } from '../redaction/session.ts'
+import { openResumed } from '../state/resumed.ts'
 import type { SessionStates } from '../state/session-states.ts'
 import type { Run } from '../upload/run.ts'
 import { newAskFor } from './ask.ts'
@@ -31,7 +32,7 @@ type Options = Omit<RulesFolders, 'remembers'> & {
  */
 export const openRules = async (
   options: Options,
-): Promise<Pick<Run, 'destinationOf' | 'placeIn' | 'completeTrace' | 'askFor'>> => {
+): Promise<Pick<Run, 'destinationOf' | 'placeIn' | 'completeTrace' | 'resumedFrom' | 'askFor'>> => {
   const { config, server, dryRun, asking = terminalAsking() } = options
   const rules = newProjectRules({ ...options, remembers: !dryRun })
   const trust = openTrust(config, server)
@@ -43,6 +44,7 @@ export const openRules = async (
     destinationOf: destinations.destinationOf,
     placeIn: destinations.placeIn,
     completeTrace: (fields, at) => inRepository(fields, at, rules),
+    resumedFrom: openResumed(config).originOf,
     askFor: dryRun ? undefined : newAskFor({ ...options, destinations, trust }, asking),
   }
 }

@@ -43,7 +43,7 @@ export type ReadResult = {
 }
 
 /** How a session is read. */
-type How = Pick<Run, 'redaction' | 'completeTrace' | 'live'>
+type How = Pick<Run, 'redaction' | 'completeTrace' | 'resumedFrom' | 'live'>
 
 /** The maximum number in a text for people. */
 const NAMED = 3
@@ -75,6 +75,14 @@ const withoutItself = (session: Session): Session => {
   return parentExternalId === session.externalId ? { ...session, trace } : session
 }
 
+/** A session that says of which trace it was made, if it was made of one. */
+const withOrigin = async (session: Session, { id }: Agent, { resumedFrom }: How): Promise<Session> => {
+  const origin = await resumedFrom?.(id, session.externalId)
+  if (origin === undefined) return session
+  const { parentCallId: _, ...trace } = session.trace
+  return { ...session, trace: { ...trace, parentExternalId: origin, parentKind: 'resume' } }
+}
+
 /** A session with what its repository tells. */
 const completed = async (session: Session, { completeTrace }: How, at: number | undefined): Promise<Session> => {
   if (!completeTrace) return session
@@ -82,13 +90,13 @@ const completed = async (session: Session, { completeTrace }: How, at: number | 
   return { ...session, trace, standIns: new Set([...(session.standIns ?? []), ...standIns]) }
 }
 
-const read = async (how: How, { stored }: SessionRun, before: LiveSession | undefined): Promise<Reading> => {
+const read = async (how: How, { agent, stored }: SessionRun, before: LiveSession | undefined): Promise<Reading> => {
   const { redaction, live } = how
   const malformed: Malformed[] = []
   const goOn = live && { from: before?.reading }
   const onMalformed: ReadOptions['onMalformed'] = (line, lost, file = stored.source) =>
     void malformed.push({ line, lost, file })
-  const found = withoutItself(await stored.read({ onMalformed, goOn }))
+  const found = withoutItself(await withOrigin(await stored.read({ onMalformed, goOn }), agent, how))
   const session = await completed(found, how, stored.writtenAt)
   const { projectPath } = session.trace
   const known = session.isContinued === true ? before?.known : undefined

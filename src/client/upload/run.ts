@@ -29,6 +29,8 @@ export type Run = {
   /** Adds fields of a trace that its agent has not stored. `at` is when the session was last written, in milliseconds, if that is known. */
   readonly completeTrace?:
     ((fields: SessionFields, at: number | undefined) => Promise<Pick<Session, 'trace' | 'standIns'>>) | undefined
+  /** The trace of which `tracebook resume` has made a session; undefined for all others. */
+  readonly resumedFrom?: ((agentId: string, sessionId: string) => Promise<string | undefined>) | undefined
   /** Asks whether held sessions may be sent; those are then tried once more. Undefined if nobody can be asked. */
   readonly askFor?: ((held: readonly HeldSession[]) => Promise<void>) | undefined
   readonly dryRun: boolean

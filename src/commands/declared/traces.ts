@@ -4,7 +4,7 @@ import type { Format } from '../support/export-path.ts'
 import type { SortName } from '../ls.ts'
 import type { By } from '../usage.ts'
 import { clientCommand, yesOption } from './command.ts'
-import { idHelp, traceArgument } from './help.ts'
+import { idHelp, sessionsEnvironment, traceArgument } from './help.ts'
 import { endTime, startTime, wholeNumber } from './values.ts'
 
 const ITS_NAMESPACE = 'the namespace that the trace is in'
@@ -227,6 +227,54 @@ ${idHelp}`,
       },
       namespace: ITS_NAMESPACE,
       load: async () => (await import('../open.ts')).openPage,
+    },
+  )
+
+const resume = (): Command =>
+  clientCommand(
+    new Command('resume')
+      .argument('<id>', traceArgument)
+      .option('--in <agent>', 'for this agent: claude-code or codex (default: the one that wrote it)')
+      .option('--at <message>', 'only up to the message with this id, with the results of its calls')
+      .option('--dir <folder>', 'the folder to go on in (default: this one)')
+      .option('--print', 'print the lines of the file, and write none'),
+    {
+      help: {
+        about: `
+Writes a session as a new file of its agent, Claude Code or Codex, and prints the command that goes on with
+it. It may be old, of another machine, or of a colleague: every session that you may read will do, and public
+ones need no login. With --in a session of one of the two agents goes on in the other one.
+
+The agent gets the whole conversation: prompts, answers, calls and their results. Thinking is left out, because
+a provider takes it only from the account to which it was given; so are errors. What is left out, and what is
+put in because a provider would refuse the session without it, is said on stderr. Secrets that were taken out
+of a session stay out.
+
+No file of the agent is changed; the new one has a new id, and only you can read it. "tracebook sync" uploads
+it as a session of its own, which says that it continues this one.
+
+${idHelp}`,
+        examples: [
+          ['tracebook resume 0192f0c1', 'in this folder'],
+          ['tracebook resume 0192f0c1 --dir ~/shop'],
+          ['tracebook resume 0192f0c1 --in codex', 'a session of Claude Code in Codex'],
+          ['tracebook resume 0192f0c1 --at msg_01ab', 'from an earlier message on'],
+          ['sh -c "$(tracebook resume 0192f0c1)"', 'go on at once'],
+          ['tracebook resume 0192f0c1 --print > session.jsonl'],
+        ],
+        documents: [
+          ['{"type":"resumed","agent","id","file","directory","command","messages","leftOut","putIn"}'],
+          ['    leftOut, putIn: lists of {"what","count"}'],
+        ],
+        environment: sessionsEnvironment,
+        exitCodes: {
+          0: 'the file was written',
+          1: 'the server refused, or the file could not be written',
+          2: 'wrong usage, not found, not logged in, or a session of another agent, or without a prompt and an answer',
+        },
+      },
+      namespace: ITS_NAMESPACE,
+      load: async () => (await import('../resume.ts')).resume,
     },
   )
 
@@ -457,6 +505,7 @@ export const traceCommands = {
   usage,
   tail,
   open,
+  resume,
   export: exportCommand,
   import: importCommand,
   share,

@@ -28,7 +28,7 @@ const shellOutput = (text: string): string | undefined => {
 }
 
 /** The text of a tool's output, which is stored as text, as one block, as a list of blocks, or as an object around these. */
-const outputText = (output: unknown): string => {
+export const outputText = (output: unknown): string => {
   if (typeof output === 'string') return shellOutput(output) ?? output
   if (!isObject(output))
     return blocksOf(output)
@@ -98,7 +98,7 @@ const toolsIn = (script: string): readonly string[] => [
   ...new Set([...script.matchAll(calledTool)].map(([, name, , quoted]) => (name ?? quoted)!)),
 ]
 
-const argsOfCall = (payload: Json): Json => {
+export const argsOfCall = (payload: Json): Json => {
   if (payload['type'] === 'local_shell_call') return argsOf(payload['action'])
   if (payload['type'] === 'function_call') return argsOfJson(payload['arguments'])
   const { input } = payload

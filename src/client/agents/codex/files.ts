@@ -1,8 +1,13 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { EnvironmentVariables } from '../agent.ts'
 import { type Json, millisecondsOf } from '../support/json.ts'
 import { objectLines } from '../support/lines.ts'
 import { storedTitle } from '../support/trace-fields.ts'
+
+/** The CLI's own folder. */
+export const codexFolder = (env: EnvironmentVariables, home: string): string =>
+  env['CODEX_HOME'] || join(home, '.codex')
 
 /** The folders of sessions in the CLI's own folder. */
 export const SESSION_FOLDERS = ['sessions', 'archived_sessions']

@@ -19,7 +19,7 @@ import {
   traceFieldsOf,
 } from '../support/trace-fields.ts'
 import { type AgentSessions, withAgent } from './content.ts'
-import { indexedTitle, isRollout, isSegment, SESSION_FOLDERS, threadIdOf } from './files.ts'
+import { codexFolder, indexedTitle, isRollout, isSegment, SESSION_FOLDERS, threadIdOf } from './files.ts'
 import { mayBeFrom, type OwnStart, ownStartOf } from './fork.ts'
 import { isRolloutLine, payloadOf, type Reading, readLine, unknownIn } from './messages.ts'
 import { newOutcomes, type Outcomes } from './outcomes.ts'
@@ -279,7 +279,7 @@ export const codex: Agent = {
   id,
   name: 'Codex',
   version: 4,
-  roots: (env, home) => SESSION_FOLDERS.map((folder) => join(env['CODEX_HOME'] || join(home, '.codex'), folder)),
+  roots: (env, home) => SESSION_FOLDERS.map((folder) => join(codexFolder(env, home), folder)),
   isSessionFile: isRollout,
   extensions: ['.jsonl', '.jsonl.zst'],
   recognises: (_path, beginning) => objectsOf(beginning).some(isRolloutLine) || longFirstLine.test(beginning),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { shellWord } from '../base/shell-word.ts'
 
 /** How the program was started. */
 export type Started = {
@@ -27,10 +28,6 @@ const npxFolder = (root: string): string => {
   const [project = root] = root.split(`${sep}node_modules${sep}`)
   return project
 }
-
-/** A word for a POSIX shell, quoted where it has to be. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
  * How the user can call the program again in the same folder: by its name if that is on the path, by npx from the address at which npx has fetched it,

@@ -1,5 +1,6 @@
 import { requireAgreement } from '../cli/ask.ts'
-import { commandName, shellWord } from '../cli/command-name.ts'
+import { shellWord } from '../base/shell-word.ts'
+import { commandName } from '../cli/command-name.ts'
 import { io } from '../cli/io.ts'
 import { escapeControls } from '../base/escape.ts'
 import { UsageError, errorMessage, exitCodes } from '../cli/exit.ts'

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { escapeControlsInLines } from '../base/escape.ts'
-import { shellWord } from '../cli/command-name.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { exitCodes, UsageError } from '../cli/exit.ts'
 import { stoppable } from '../cli/interrupt.ts'
 import { io } from '../cli/io.ts'

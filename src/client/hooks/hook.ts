@@ -1,4 +1,4 @@
-import { shellWord } from '../../cli/command-name.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { io } from '../../cli/io.ts'
 import { lastingCommand, lastingEnvironment } from '../watch/service/program.ts'
 

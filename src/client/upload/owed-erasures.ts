@@ -1,4 +1,5 @@
-import { commandName, shellWord } from '../../cli/command-name.ts'
+import { shellWord } from '../../base/shell-word.ts'
+import { commandName } from '../../cli/command-name.ts'
 import { errorMessage } from '../../cli/exit.ts'
 import { hasStatus, isTemporaryFailure, RequestFailed } from '../api/errors.ts'
 import type { Connection } from '../login/connect.ts'

@@ -33,6 +33,10 @@ export const subAgentsPath = (slug: string, externalId: string): string => benea
 export const messagePath = (slug: string, externalId: string, messageId: string): string =>
   beneathTrace(slug, externalId, `message/${toSegment(messageId)}`)
 
+/** The page that says how a trace goes on, as a whole or from a message. */
+export const continuePath = (slug: string, externalId: string, messageId?: string): string =>
+  `${beneathTrace(slug, externalId, 'continue')}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
+
 /** The page of an invite. */
 export const invitePath = (code: string): string => `/invite/${encoded(code)}`
 

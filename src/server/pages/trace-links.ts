@@ -1,18 +1,22 @@
 import { sessionLengthText } from '../../base/for-people.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { isSessionAhead } from '../../base/time-ahead.ts'
 import { listedTitleOf, readTrace } from '../../transcript/head.ts'
 import type { Child, Links } from '../../transcript/html/links.ts'
 import { markup, none } from '../../transcript/html/markup.ts'
 import { counted } from '../../transcript/html/output.ts'
-import { messagePath, tracePath } from './links.ts'
+import { continuePath, messagePath, tracePath } from './links.ts'
+import { canGoOn, type ContinuedTrace } from './trace-continue.ts'
 
 /** The addresses that the rows of a trace link to. */
-export const linksOf = (slug: string, externalId: string, children: ReadonlyMap<string, Child>): Links => {
+export const linksOf = (trace: ContinuedTrace, children: ReadonlyMap<string, Child>): Links => {
+  const { slug, externalId } = trace
   const whole = (id: string) => messagePath(slug, externalId, id)
   return {
     message: (id) => tracePath(slug, externalId, id),
     whole,
     text: (id, part) => `${whole(id)}?part=${part}`,
+    goOn: (id) => (canGoOn(trace) ? { href: continuePath(slug, externalId, id), word: shellWord(id) } : undefined),
     child: (callId) => children.get(callId),
   }
 }

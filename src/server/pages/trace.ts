@@ -9,6 +9,7 @@ import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
 import { clientHtml } from './commands.ts'
 import { beneathTrace, namespacePath, tracePath } from './links.ts'
+import { continueMenu } from './trace-continue.ts'
 import { crumbTitle, traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -16,6 +17,7 @@ import type { Viewer } from './viewer.ts'
 export type TracePage = {
   readonly slug: string
   readonly externalId: string
+  readonly agentId: string
   readonly head: Head
   readonly project: string | undefined
   readonly visibility: Visibility
@@ -24,6 +26,8 @@ export type TracePage = {
   readonly revision: bigint
   /** The address of the service as commands may name it. */
   readonly service: string | undefined
+  /** The address by which the viewer has reached the service. */
+  readonly address: string
   /** How many messages the session has. */
   readonly count: number
   readonly view: View
@@ -161,7 +165,7 @@ const deletionOf = ({ slug, externalId, mayWrite }: TracePage): Html =>
 const actsOf = (page: TracePage): Html =>
   markup`${readersOf(page)}<a class="btn" href="${pathWith(page)}" data-copy="link">${icon('link')}Copy link</a><button class="btn" type="button" popovertarget="export">${icon('export')}Export</button><div class="menu" id="export" popover aria-label="Export"><h2>Export</h2>${formats.map(
     ([format, name]) => markup`<a href="${exportPath(page, format)}" download="">${icon('file')}${name}</a>`,
-  )}</div>${renamingOf(page)}${deletionOf(page)}`
+  )}</div>${continueMenu(page)}${renamingOf(page)}${deletionOf(page)}`
 
 const viewNames = { full: 'Full', talk: 'Talk', tools: 'Tools' } as const
 

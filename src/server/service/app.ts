@@ -45,6 +45,7 @@ import { timelinePageRoute } from '../web/timeline-route.ts'
 import { traceActionRoutes } from '../web/trace-actions.ts'
 import { subAgentsPageRoute } from '../web/sub-agents-route.ts'
 import { traceChangesRoute } from '../web/trace-changes-route.ts'
+import { traceContinueRoute } from '../web/trace-continue-route.ts'
 import { traceMessageRoute } from '../web/trace-message-route.ts'
 import { tracePageRoute } from '../web/trace-route.ts'
 import { traceRowsRoute } from '../web/trace-rows-route.ts'
@@ -235,6 +236,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       traceChangesRoute,
       subAgentsPageRoute,
       traceMessageRoute,
+      traceContinueRoute,
       settingsRoutes,
       traceActionRoutes,
       oembedRoute,

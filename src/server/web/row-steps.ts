@@ -19,6 +19,7 @@ import type { PromptBeginning } from './trace-messages.ts'
 export type SessionValues = Pick<Head, 'author' | 'folder' | 'model'> & {
   readonly slug: string
   readonly externalId: string
+  readonly agentId: string
   /** The sub-agents of the session, as JSON texts. */
   readonly children: readonly string[]
   /** The sessions in which it goes on, as JSON texts. */
@@ -75,9 +76,9 @@ export const stepsOfMessages =
   }
 
 /** How the rows of a session are shown on its pages, and its sub-agents. */
-export const showingOf = ({ slug, externalId, children, author, folder, model }: SessionValues) => {
+export const showingOf = ({ slug, externalId, agentId, children, author, folder, model }: SessionValues) => {
   const { all, byCall } = readChildren(slug, children)
-  return { all, showing: { links: linksOf(slug, externalId, byCall), author, folder, model } }
+  return { all, showing: { links: linksOf({ slug, externalId, agentId }, byCall), author, folder, model } }
 }
 
 export const newRowSteps = (task: RowsTask): RowSteps => {
@@ -92,6 +93,7 @@ export const newRowSteps = (task: RowsTask): RowSteps => {
   const places = {
     place: (id: string, ordinal: number) =>
       !part || (ordinal >= part.from && ordinal < part.to) ? `#m-${ordinal}` : links.message(id),
+    goOn: links.goOn,
   }
 
   /** The prompts that are complete on this part of a long session: all but the last, which may continue on the next part. */

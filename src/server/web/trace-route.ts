@@ -113,7 +113,8 @@ const tracePageOf = async (
   const count = Number(trace.message_count ?? 0n)
   const part = partOf(count, linked.place, from)
   const viewer = viewerOf(request)
-  const url = `${addressFor(services.config, request)}${tracePath(slug, externalId, here)}`
+  const address = addressFor(services.config, request)
+  const url = `${address}${tracePath(slug, externalId, here)}`
   const project = fields.get('projectName')
   const content = newTraceContent(services.reads, {
     shown,
@@ -124,6 +125,7 @@ const tracePageOf = async (
     pageOf: ({ revision, firstPrompt }) => ({
       slug,
       externalId,
+      agentId: String(fields.get('agentId')),
       head,
       revision,
       count,
@@ -134,6 +136,7 @@ const tracePageOf = async (
       visibility: trace.visibility,
       mayWrite: shown.mayWrite,
       service: request.server.printedAddress(),
+      address,
       isPublished: published !== undefined,
       linked: m === undefined ? undefined : (linked.place ?? 'lost'),
       isLive: isLive(shown, services.now()),

@@ -21,11 +21,13 @@ export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models
 export const sessionValues = ({
   slug,
   trace,
+  fields,
   relations,
   head: { author, folder, model },
 }: ShownTrace): SessionValues => ({
   slug,
   externalId: trace.external_id,
+  agentId: String(fields.get('agentId')),
   children: relations.children,
   continuations: relations.continuations,
   author,

@@ -8,9 +8,13 @@ export type Links = {
   whole(id: string): string
   /** The text of one part of a message, without any markup. */
   text(id: string, part: number): string
+  /** Where it says how the session goes on from a message, and that as a word of a shell; undefined for a session that no agent can go on with. */
+  goOn(id: string): GoOn | undefined
   /** The session of the sub-agent that a call has started; undefined if it is not known. */
   child(callId: string): Child | undefined
 }
+
+export type GoOn = { readonly href: string; readonly word: string }
 
 export type Child = { readonly path: string; readonly title: string; readonly facts: Html }
 

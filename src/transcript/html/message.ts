@@ -2,6 +2,7 @@ import { isoText } from '../times.ts'
 import { type Shown, type Turn, isAbout } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { icon } from './icons.ts'
+import { goOnHtml } from './go-on.ts'
 import { openIf } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { sliced } from './output.ts'
@@ -124,7 +125,8 @@ function* inside(turn: Turn, calls: Calls, context: Context, says: boolean): Gen
         author === undefined
           ? markup`Prompt ${turn.prompts}`
           : markup`<span class="vh">Prompt ${turn.prompts} by </span><bdi>${author}</bdi>`
-      yield markup`<div class="ask"><header><h2>${name}</h2></header>`
+      const { links } = context.showing
+      yield markup`<div class="ask"><header><h2>${name}</h2>${goOnHtml(links?.goOn(turn.id), true)}</header>`
       yield* parts(turn, calls, context)
       return yield markup`</div>`
     }

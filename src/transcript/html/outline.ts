@@ -5,7 +5,9 @@ import { isoText } from '../times.ts'
 import { isPrompt } from '../turns.ts'
 import { visibleLine } from '../visible.ts'
 import { linesHtml } from './diff.ts'
+import { goOnHtml } from './go-on.ts'
 import { icon } from './icons.ts'
+import type { GoOn } from './links.ts'
 import { type Html, markup, none } from './markup.ts'
 import { pathHtml } from './path.ts'
 import { counted } from './output.ts'
@@ -164,6 +166,7 @@ export const newOutline = (before = 0) => {
 type OutlineLinks = {
   /** Where a message is: in this page, or in another one. */
   place(id: string, ordinal: number): string
+  goOn(id: string): GoOn | undefined
 }
 
 const SHORTEST_MS = 1_000
@@ -190,7 +193,7 @@ const promptOf = (prompt: OutlinePrompt, links: OutlineLinks): Html => {
   const { id, ordinal, number, text, segment, subs } = prompt
   const ticks = segment[0] > 0 ? strip([segment]) : none
   const below = subs.length === 0 ? none : markup`<div class="sub">${subs.map((sub) => subOf(sub, links))}</div>`
-  return markup`<li><a href="${links.place(id, ordinal)}" data-ordinal="${ordinal}"><span class="no">${number}</span><span class="q" dir="auto">${text || 'Prompt'}</span>${ticks}${didOf(prompt)}</a>${below}</li>\n`
+  return markup`<li><a href="${links.place(id, ordinal)}" data-ordinal="${ordinal}"><span class="no">${number}</span><span class="q" dir="auto">${text || 'Prompt'}</span>${ticks}${didOf(prompt)}</a>${goOnHtml(links.goOn(id), false)}${below}</li>\n`
 }
 
 const fileName = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1) || path

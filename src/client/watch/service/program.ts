@@ -1,5 +1,6 @@
 import { resolve, sep } from 'node:path'
-import { fetchedFrom, shellWord } from '../../../cli/command-name.ts'
+import { shellWord } from '../../../base/shell-word.ts'
+import { fetchedFrom } from '../../../cli/command-name.ts'
 import { UsageError } from '../../../cli/exit.ts'
 import type { EnvironmentVariables } from '../../agents/agent.ts'
 import { realPath } from '../../agents/support/files.ts'

@@ -95,6 +95,13 @@ export const startCopying = (): void => {
     event.preventDefault()
     void copyLink(undefined)
   })
+  document.addEventListener('click', (event) => {
+    const link = closest(event.target, 'a[data-at]')
+    const command = document.querySelector('#continue .cmd code')?.textContent
+    if (!link || command === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    void copy(`${command} --at ${link.dataset['at']}`, 'Command that continues from here')
+  })
   for (const line of document.querySelectorAll<HTMLElement>('.cmd')) {
     const { copies = 'Command' } = line.dataset
     const copyLine = () => void copy(line.querySelector('code')!.textContent, copies)

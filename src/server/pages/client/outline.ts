@@ -61,7 +61,8 @@ export const startOutline = (nav: HTMLElement, messages: HTMLElement, goTo: (ord
       element('span', { class: 'no' }, prompt.dataset['no'] ?? ''),
       element('span', { class: 'q', dir: 'auto' }, words),
     )
-    prompts.add(element('li', {}, link))
+    const goOn = prompt.querySelector('.go-on')?.cloneNode(true)
+    prompts.add(element('li', {}, link, ...(goOn ? [goOn as HTMLElement] : [])))
   }
 
   /** Adds the prompts that are new. */

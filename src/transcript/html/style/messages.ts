@@ -98,6 +98,23 @@ export const messages = css`
       font-size: var(--t2);
       font-weight: 600;
     }
+    .go-on {
+      display: inline-flex;
+      gap: 0.3rem;
+      align-items: center;
+      min-block-size: 1.5rem;
+      color: var(--soft);
+      font-weight: 400;
+      text-decoration: none;
+    }
+    .go-on:hover {
+      color: var(--text);
+    }
+    @media (hover: hover) {
+      :is(.msg, .outline li):not(:hover, :focus-within) .go-on {
+        opacity: 0;
+      }
+    }
     .ask > .prose {
       margin-block-start: var(--s1);
     }

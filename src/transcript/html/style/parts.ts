@@ -327,6 +327,11 @@ export const parts = css`
       font-size: var(--t2);
       letter-spacing: 0;
     }
+    .menu p {
+      padding: var(--s2);
+      color: var(--soft);
+      font-size: var(--t2);
+    }
     .menu hr {
       margin-block: var(--s2);
     }

@@ -20,7 +20,8 @@ export const print = css`
       .btn,
       .fold a,
       .tail a,
-      .turn {
+      .turn,
+      .go-on {
         display: none;
       }
       .head h1.long {

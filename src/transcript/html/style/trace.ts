@@ -191,6 +191,19 @@ export const trace = css`
       background: var(--ink-tint);
       color: var(--text);
     }
+    .outline ol > li {
+      position: relative;
+    }
+    .outline .go-on {
+      position: absolute;
+      inset-block-start: 0;
+      inset-inline-end: 0;
+      justify-content: center;
+      min-inline-size: 1.75rem;
+      min-block-size: 1.75rem;
+      border-radius: var(--r1);
+      background: var(--sheet);
+    }
     .outline .no {
       color: var(--ink);
       font: 600 var(--t1) / 1.25rem var(--mono);

@@ -42,7 +42,10 @@ export const continuePage = ({ service, address, title, message, isPublic, ...tr
   const { slug, externalId, agentId } = trace
   const words = resumeWords(address, trace, message?.id)
   const other = agentId === 'codex' ? 'claude-code' : 'codex'
-  const quote = message && message.text !== '' ? markup`<blockquote dir="auto">${message.text}</blockquote>\n` : none
+  const quote =
+    message && message.text !== ''
+      ? markup`<div class="prose"><blockquote dir="auto">${message.text}</blockquote></div>\n`
+      : none
   const cut = message ? markup`<p>What came after this message is left out.</p>\n` : none
   const login = isPublic
     ? none
@@ -54,7 +57,7 @@ ${clientHtml(service, `login --server ${address}`)}</section>\n`
     heading: markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId, message?.id)}" dir="auto">${title}</a></nav>
 <h1>${message ? 'Continue from here' : 'Continue this session'}</h1>
 `,
-    content: markup`<section class="prose">${quote}${clientHtml(service, words)}${howTo(agentId)}${cut}</section>
+    content: markup`${quote}${clientHtml(service, words)}<div class="prose">${howTo(agentId)}${cut}</div>
 <section><h2 class="day">To go on in ${agentName(other)!}</h2>
 ${clientHtml(service, `${words} --in ${other}`)}</section>
 ${login}`,

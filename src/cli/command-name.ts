@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { shellWord } from '../base/shell-word.ts'
+import { shellWord } from '../base/escape.ts'
 
 /** How the program was started. */
 export type Started = {

@@ -1,12 +1,11 @@
 import { realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { escapeControlsInLines } from '../base/escape.ts'
-import { shellWord } from '../base/shell-word.ts'
+import { escapeControlsInLines, shellWord } from '../base/escape.ts'
 import { exitCodes, UsageError } from '../cli/exit.ts'
 import { stoppable } from '../cli/interrupt.ts'
 import { io } from '../cli/io.ts'
 import { printDocument, printLines, say, writeOut } from '../cli/output.ts'
-import { type Amount, newTally } from '../client/agents/support/tally.ts'
+import { type Amount, newTally, type Tally } from '../client/agents/support/tally.ts'
 import type { Written, WrittenSession } from '../client/agents/support/writer.ts'
 import { hasStatus } from '../client/api/errors.ts'
 import { type HistoryClient, newHistoryClient } from '../client/api/history.ts'
@@ -104,6 +103,41 @@ const newSession = async (target: Target, place: Place, trace: TraceDetail): Pro
   }
 }
 
+/** What is to be written, and where. */
+type Plan = {
+  readonly target: Target
+  readonly place: Place
+  readonly session: WrittenSession
+  /** The id of the trace that it is made of. */
+  readonly origin: string
+  readonly tally: Tally
+}
+
+/** Writes the file, and returns its path. */
+const write = async (config: string, plan: Plan, written: AsyncIterable<Written>): Promise<string> => {
+  const { target, place, session, origin } = plan
+  const file = await target.pathOf(place, session.id, new Date(session.at))
+  const resumed = openResumed(config)
+  const record = {
+    note: () => resumed.note(session.id, { agentId: target.agent.id, parentExternalId: origin }),
+    forget: () => resumed.forget(session.id),
+  }
+  await writeSessionFile(file, { target, session, written, record })
+  return file
+}
+
+const tell = async ({ target, place: { directory }, session: { id }, tally }: Plan, file: string, json = false) => {
+  const command = `cd ${shellWord(directory)} && ${target.command(id).map(shellWord).join(' ')}`
+  const [{ leftOut, putIn }, agent] = [tally.amounts(), target.agent.id]
+  if (json) {
+    const { messages } = tally
+    return printDocument({ type: 'resumed', agent, id, file, directory, command, messages, leftOut, putIn })
+  }
+  await printLines([command])
+  if (leftOut.length > 0) say(`left out: ${amountsText(leftOut)}`)
+  if (putIn.length > 0) say(`put in: ${amountsText(putIn)}`)
+}
+
 export const resume = async (given: Access, options: Options, name: string): Promise<number> => {
   requireKnown(options.in)
   const place = { directory: await directoryOf(options), env: io().env, home: io().home }
@@ -117,37 +151,11 @@ export const resume = async (given: Access, options: Options, name: string): Pro
   const messages = sessionMessages(stored, { isOwn: session.isOwn, last: options.at })
   return stoppable(async (signal) => {
     const written = withConversation(target.write(session, messages, tally), signal)
-    if (options.print) {
-      await printAll(written)
-      return exitCodes.ok
+    if (options.print) await printAll(written)
+    else {
+      const plan = { target, place, session, origin: trace.externalId, tally }
+      await tell(plan, await write(access.config, plan, written), options.json)
     }
-    const file = await target.pathOf(place, session.id, new Date(session.at))
-    const resumed = openResumed(access.config)
-    const origin = { agentId: target.agent.id, parentExternalId: trace.externalId }
-    await writeSessionFile(file, {
-      target,
-      session,
-      written,
-      record: { note: () => resumed.note(session.id, origin), forget: () => resumed.forget(session.id) },
-    })
-    const { directory } = place
-    const command = `cd ${shellWord(directory)} && ${target.command(session.id).map(shellWord).join(' ')}`
-    const { leftOut, putIn } = tally.amounts()
-    if (options.json)
-      await printDocument({
-        type: 'resumed',
-        agent: target.agent.id,
-        id: session.id,
-        file,
-        directory,
-        command,
-        messages: tally.messages,
-        leftOut,
-        putIn,
-      })
-    else await printLines([command])
-    if (leftOut.length > 0) say(`left out: ${amountsText(leftOut)}`)
-    if (putIn.length > 0) say(`put in: ${amountsText(putIn)}`)
     return exitCodes.ok
   })
 }

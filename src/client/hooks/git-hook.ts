@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { chmod, mkdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/escape.ts'
 import { rewriteFile, textOf } from './rewrite-file.ts'
 
 /** A block of whole lines in a text: the text before it, its first line, and the text after it. */

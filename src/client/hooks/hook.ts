@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/escape.ts'
 import { io } from '../../cli/io.ts'
 import { lastingCommand, lastingEnvironment } from '../watch/service/program.ts'
 

@@ -23,6 +23,6 @@ const newestOf = async (
 export const programVersion = async ({ agent, version }: Target, { env, home }: Place): Promise<string> => {
   const newest = await newestOf(agent.roots(env, home), agent.isSessionFile)
   const beginning = newest === undefined ? '' : await beginningOf(newest).catch(() => '')
-  const found = new RegExp(`"${version.member}":"(\\d{1,6}\\.\\d{1,6}\\.\\d{1,6})"`).exec(beginning)
-  return found?.[1] ?? version.otherwise
+  const [, after = ''] = beginning.split(`"${version.member}":"`)
+  return /^\d{1,6}\.\d{1,6}\.\d{1,6}(?=")/.exec(after)?.[0] ?? version.otherwise
 }

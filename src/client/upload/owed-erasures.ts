@@ -1,4 +1,4 @@
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/escape.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage } from '../../cli/exit.ts'
 import { hasStatus, isTemporaryFailure, RequestFailed } from '../api/errors.ts'

@@ -1,5 +1,5 @@
 import { isResumable } from '../../base/resumable.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/escape.ts'
 import { agentName } from '../../transcript/agent-names.ts'
 import { icon } from '../../transcript/html/icons.ts'
 import { type Html, markup, none } from '../../transcript/html/markup.ts'

@@ -1,5 +1,5 @@
 import { sessionLengthText } from '../../base/for-people.ts'
-import { shellWord } from '../../base/shell-word.ts'
+import { shellWord } from '../../base/escape.ts'
 import { isSessionAhead } from '../../base/time-ahead.ts'
 import { listedTitleOf, readTrace } from '../../transcript/head.ts'
 import type { Child, Links } from '../../transcript/html/links.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { shellWord } from '../../../src/base/shell-word.ts'
+import { shellWord } from '../../../src/base/escape.ts'
 
 /**
  * A program of that name in `folder`, for PATH, which notes how it is called and then does `script` (sh, with the call as `$*`).

@@ -60,6 +60,7 @@ const links: Links = {
   message: (id) => `/@own/x?m=${encodeURIComponent(id)}`,
   whole: (id) => `/@own/x/-/message/${encodeURIComponent(id)}`,
   text: (id, part) => `/@own/x/-/message/${encodeURIComponent(id)}?part=${part}`,
+  goOn: () => undefined,
   child: () => undefined,
 }
 
@@ -73,7 +74,7 @@ export const renderRows = (messages: readonly object[], showing: Partial<Showing
   const texts = messages.flatMap((message) => [...add(message)])
   texts.push(...rows.end(), startOfOutline.source)
   const { prompts, files } = outline.data()
-  for (const { source } of outlinePrompts(prompts, { place: links.message })) texts.push(source)
+  for (const { source } of outlinePrompts(prompts, { place: links.message, goOn: links.goOn })) texts.push(source)
   texts.push(endOfOutline(files).source)
   return `<!doctype html><html lang="en"><head><title>t</title></head><body>${texts.join('')}</body></html>`
 }

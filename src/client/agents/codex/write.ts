@@ -80,8 +80,12 @@ const newItems = (tally: Tally) => {
  * Whether a message of the system is the summary of a compaction, behind which the program forgets all answers. Others, such as a command of the user or the
  * message of another agent, are told apart by what the parsers write (README, rules 3, 7 and 8).
  */
-const isSummary = (text: string, before: string | undefined, isOwn: boolean): boolean =>
-  before === 'Conversation compacted' || (isOwn && !/^(?:! |[^\n]+ to [^\n]+:\n|Context compacted$)/.test(text))
+const isSummary = (text: string, before: string | undefined, isOwn: boolean): boolean => {
+  if (before === 'Conversation compacted') return true
+  const [line = '', ...more] = text.split('\n', 2)
+  const isOfAgent = more.length > 0 && line.endsWith(':') && line.includes(' to ')
+  return isOwn && !isOfAgent && !text.startsWith('! ') && text !== 'Context compacted'
+}
 
 /** A line that our parser reads as a message of the system. The program skips one with a history that it cannot read, and goes on with all that it has. */
 const systemLine = (message: string, isOfCompaction: boolean): Line => ({

@@ -1,5 +1,5 @@
 import { resolve, sep } from 'node:path'
-import { shellWord } from '../../../base/shell-word.ts'
+import { shellWord } from '../../../base/escape.ts'
 import { fetchedFrom } from '../../../cli/command-name.ts'
 import { UsageError } from '../../../cli/exit.ts'
 import type { EnvironmentVariables } from '../../agents/agent.ts'

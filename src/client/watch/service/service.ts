@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { shellWord } from '../../../base/shell-word.ts'
+import { shellWord } from '../../../base/escape.ts'
 import { commandName } from '../../../cli/command-name.ts'
 
 /** The program that a service runs, with absolute paths, and the variables that it needs. */

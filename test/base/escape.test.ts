@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { escapeControls, escapeControlsInLines } from '../../src/base/escape.ts'
+import { escapeControls, escapeControlsInLines, shellWord } from '../../src/base/escape.ts'
 
 const test = suite('plain text for a terminal')
 
@@ -28,6 +28,14 @@ test('a JSON document stays the same document', () => {
 
 test('the line breaks of our own messages stay', () => {
   assert.is(escapeControlsInLines('one\ntwo\u001b[A'), 'one\ntwo\\u001b[A')
+})
+
+test('a word for a shell is quoted so that nothing in it ends it, also as it is pasted', () => {
+  assert.is(shellWord('plain-1.0/x@y:z'), 'plain-1.0/x@y:z')
+  assert.is(shellWord("it's; rm -rf $HOME"), `'it'\\''s; rm -rf $HOME'`)
+  assert.is(shellWord(''), "''")
+  assert.is(shellWord("a\u001b[201~\nrm'\\"), "$'a\\x1b[201~\\x0arm\\'\\\\'")
+  assert.is(shellWord('a\u202eb'), "$'a\\xe2\\x80\\xaeb'")
 })
 
 test.run()

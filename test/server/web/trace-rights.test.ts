@@ -11,7 +11,10 @@ const creator = team.tokenOf('creator', 'here')
 
 const visibilities = ['private', 'direct', 'public'] as const satisfies readonly Visibility[]
 for (const visibility of visibilities) {
-  await app.call('PUT', `/v1/traces/${visibility}`, { token: creator, body: { visibility, title: 'A title' } })
+  await app.call('PUT', `/v1/traces/${visibility}`, {
+    token: creator,
+    body: { visibility, title: 'A title', agentId: 'codex' },
+  })
   const message = { role: 'user', parts: [{ type: 'text', content: { text: 'some words' } }] }
   await app.call('PUT', `/v1/traces/${visibility}/messages/m`, { token: creator, body: message })
 }
@@ -23,6 +26,8 @@ const doors = [
   '/-/rows?from=0',
   '/-/rows?changedSince=0',
   '/-/changes',
+  '/-/continue',
+  '/-/continue?m=m',
   '/-/message/m',
   '/-/message/m?fragment',
   '/-/message/m?part=0',

@@ -6,6 +6,7 @@ import { type Html, markup, none } from '../../transcript/html/markup.ts'
 import { clientHtml } from './commands.ts'
 import { namespacePath, tracePath } from './links.ts'
 import type { Page } from './page.ts'
+import { crumbTitle } from './trace-actions.ts'
 
 /** A trace that may be continued. */
 export type ContinuedTrace = { readonly slug: string; readonly externalId: string; readonly agentId: string }
@@ -52,9 +53,9 @@ export const continuePage = ({ service, address, title, message, isPublic, ...tr
     : markup`<section><h2 class="day">On a machine without a login</h2>
 ${clientHtml(service, `login --server ${address}`)}</section>\n`
   return {
-    title: `Continue ${title}`,
+    title: `Continue ${crumbTitle(title)}`,
     name: 'trace-continue',
-    heading: markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId, message?.id)}" dir="auto">${title}</a></nav>
+    heading: markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId, message?.id)}" dir="auto">${crumbTitle(title)}</a></nav>
 <h1>${message ? 'Continue from here' : 'Continue this session'}</h1>
 `,
     content: markup`${quote}${clientHtml(service, words)}<div class="prose">${howTo(agentId)}${cut}</div>

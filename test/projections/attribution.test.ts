@@ -53,7 +53,8 @@ const aStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ is: fc.constant('erase' as const), trace: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ is: fc.constant('delete' as const), trace: fc.nat(2) }) },
 )
-type Step = fc.infer<typeof aStep>
+type Generated<A> = A extends fc.Arbitrary<infer One> ? One : never
+type Step = Generated<typeof aStep>
 
 type Stored = { readonly order: number; readonly part: object }
 /** What is in each trace, by the externalId of the message. */

@@ -105,7 +105,10 @@ const aQuestion = fc.record({
   until: fc.constantFrom(0, 2, 150),
 })
 
-const worldOf = ({ files, added, removed, until }: fc.infer<typeof aQuestion>) => {
+type Generated<A> = A extends fc.Arbitrary<infer One> ? One : never
+type Question = Generated<typeof aQuestion>
+
+const worldOf = ({ files, added, removed, until }: Question) => {
   const replaced = new Map<WrittenFile, Set<string>>()
   const all = files.map((one) => {
     const path = one.isElsewhere ? '/home/repo/b.ts' : '/home/repo/a.ts'
@@ -169,8 +172,7 @@ const judge = (index: number, { all, replaced, hunk }: ReturnType<typeof worldOf
 }
 
 /** Of calls at the same time the later position wins: in these tests the traces of one time are those of one order. */
-const onlyOneTime = ({ files }: fc.infer<typeof aQuestion>) =>
-  new Set(files.map(({ hours }) => hours)).size === files.length
+const onlyOneTime = ({ files }: Question) => new Set(files.map(({ hours }) => hours)).size === files.length
 
 test('each line has the answer of a slow computation, and ranges tile the hunk', () => {
   fc.assert(

@@ -29,6 +29,18 @@ export const formWith = (html: string, label: string): { readonly action: string
   return { action, fields: Object.fromEntries(hidden.map(({ name, value }) => [name, value])) }
 }
 
+/** The headers of a form that comes from a page of another site. */
+export const FOREIGN: Headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+
+/** A form with a file, as a browser sends it. */
+export const fileForm = async (field: string, bytes: Uint8Array<ArrayBuffer>, type = 'image/png') => {
+  const form = new FormData()
+  form.set(field, new File([bytes], 'a picture.png', { type }))
+  const sent = new Response(form)
+  return { payload: Buffer.from(await sent.arrayBuffer()), type: sent.headers.get('content-type')! }
+}
+type FileForm = Awaited<ReturnType<typeof fileForm>>
+
 /**
  * A browser without scripts, for requests without a socket: it keeps cookies, says where its forms come from, and follows no redirect.
  * `origin` is that of the service.
@@ -61,29 +73,33 @@ export const newFormBrowser = (node: Node, origin = 'http://127.0.0.1:3000') => 
     return answer
   }
 
-  /** Sends a form as a page of the service does. */
-  const send = async (url: string, fields: Fields, headers: Headers = {}, at: Node = node) =>
-    keep(
-      await at.app.inject({
-        method: 'POST',
-        url,
-        headers: headersOf({
-          ...{ 'content-type': 'application/x-www-form-urlencoded', origin, 'sec-fetch-site': 'same-origin' },
-          ...headers,
-        }),
-        payload: new URLSearchParams(fields).toString(),
-      }),
-    )
+  /** Sends a form with a file, as a page of the service does. */
+  const upload = async (url: string, { payload, type }: FileForm, headers: Headers = {}, at: Node = node) => {
+    const ofPage = { 'content-type': type, origin, 'sec-fetch-site': 'same-origin' }
+    return keep(await at.app.inject({ method: 'POST', url, headers: headersOf({ ...ofPage, ...headers }), payload }))
+  }
+
+  const post = (url: string, fields: Fields, headers?: Headers, at?: Node) => {
+    const payload = Buffer.from(new URLSearchParams(fields).toString())
+    return upload(url, { payload, type: 'application/x-www-form-urlencoded' }, headers, at)
+  }
 
   /** Presses a button of the page that was opened last, with these fields filled in. */
   const press = (label: string, filled: Fields = {}, headers?: Headers, at?: Node) => {
     const { action, fields } = formWith(opened, label)
-    return send(action, { ...fields, ...filled }, headers, at)
+    return post(action, { ...fields, ...filled }, headers, at)
   }
 
   /** The text of the last page. */
   const text = () => textOf(elementsOf(shown)[0]!)
-  return { cookies, open, send, press, text }
+  return { cookies, open, upload, post, press, text }
 }
 
 export type FormBrowser = ReturnType<typeof newFormBrowser>
+
+/** A browser with the cookie of a session, or without. */
+export const browserOf = (node: Node, token: string | undefined): FormBrowser => {
+  const browser = newFormBrowser(node)
+  if (token !== undefined) browser.cookies.set('tracebook', token)
+  return browser
+}

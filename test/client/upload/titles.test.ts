@@ -73,6 +73,23 @@ test('a title that nobody has changed follows the session, also after the record
   assert.is(await trace.title(), 'The fourth')
 })
 
+test('where only the title is another one, such as with a newer parser, the trace is read and written once', async ({
+  service,
+}) => {
+  const [machine, id] = [await service.logIn(), newId()]
+  titled(machine, id, 'Mend the…')
+  await machine.sync()
+  titled(machine, id, 'Mend the parser')
+  service.requests.length = 0
+  await machine.sync()
+  const asked = service.requests.filter(({ url }) => url.startsWith('/v1/traces'))
+  assert.equal(
+    asked.map(({ method, url }) => `${method} ${url.split('?')[0]}`),
+    [`GET /v1/traces/${id}`, `PATCH /v1/traces/${id}`],
+  )
+  assert.is(await (await of(service, machine, id)).title(), 'Mend the parser')
+})
+
 test('a title that was given back follows the session again', async ({ service }) => {
   const [machine, id] = [await service.logIn(), newId()]
   titled(machine, id, 'By the agent')

@@ -177,7 +177,7 @@ test('with a code host nobody becomes a new person in a browser alone', async ()
   browser.cookies.set('tracebook-browser', device)
   const before = await world.service.log.head()
   const sent = { displayName: 'Lea', token: formTokenOf(device) }
-  const { statusCode } = await browser.send(`${invitePath(code)}/join`, sent)
+  const { statusCode } = await browser.post(`${invitePath(code)}/join`, sent)
   assert.match(browser.text(), 'New people sign in with the code host here')
   assert.is(statusCode, 403)
   assert.equal(await typesSince(world.service.log, before), [])

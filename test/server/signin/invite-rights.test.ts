@@ -3,18 +3,14 @@ import * as assert from 'uvu/assert'
 import { type Caller, callers, openTeam } from '../../access/team.ts'
 import type { CurrentSession } from '../../../src/contract/sessions.ts'
 import { invitePath } from '../../../src/server/pages/links.ts'
-import { newFormBrowser } from '../../support/form-browser.ts'
+import { browserOf } from '../../support/form-browser.ts'
 import { invitesOf } from './support/invites.ts'
 
 const test = suite('who may do what on the page of an invite, and with the forms of a browser')
 const { app, team } = await openTeam(test)
 const url = `/v1/namespaces/${team.slug}`
 const { invite, usesOf } = invitesOf(team.admin, team.slug)
-const browserOf = (token: string | undefined) => {
-  const browser = newFormBrowser(app)
-  if (token !== undefined) browser.cookies.set('tracebook', token)
-  return browser
-}
+const as = (token: string | undefined) => browserOf(app, token)
 
 type Standing = 'signed out' | 'outside' | 'member'
 const standingOf = (caller: Caller): Standing => {
@@ -34,16 +30,16 @@ for (const place of ['here', 'elsewhere'] as const)
     const { button, accepted, uses } = expected[standingOf(caller)]
     test(`${caller}, ${place}: ${accepted ? 'accepts and goes on in the namespace' : 'is shown the ways in'}`, async () => {
       const [code, token] = [await invite(), team.tokenOf(caller, place)]
-      const browser = browserOf(token)
+      const browser = as(token)
       const { statusCode, body } = await browser.open(invitePath(code))
       assert.is(statusCode, 200)
       assert.is(body.includes('method="post"'), button !== undefined)
       if (button !== undefined) assert.match(browser.text(), button)
       const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       for (const form of ['accept', 'join'])
-        assert.is((await browser.send(`${invitePath(code)}/${form}`, {}, foreign)).statusCode, 403)
+        assert.is((await browser.post(`${invitePath(code)}/${form}`, {}, foreign)).statusCode, 403)
       assert.is(await usesOf(code), 0)
-      const { headers } = await browser.send(`${invitePath(code)}/accept`, {})
+      const { headers } = await browser.post(`${invitePath(code)}/accept`, {})
       assert.equal([headers.location, await usesOf(code)], [accepted ? '/@the-team' : invitePath(code), uses])
       if (!accepted) return
       const { data } = await app.call('GET', '/v1/session', { token })
@@ -52,14 +48,14 @@ for (const place of ['here', 'elsewhere'] as const)
     })
 
     test(`${caller}, ${place}: ${accepted ? 'makes a link for another browser' : 'makes no link'}`, async () => {
-      const { statusCode, body } = await browserOf(team.tokenOf(caller, place)).send('/settings/browser', {})
+      const { statusCode, body } = await as(team.tokenOf(caller, place)).post('/settings/browser', {})
       assert.equal([statusCode, body.includes('/signin/join?code=')], accepted ? [200, true] : [401, false])
     })
   }
 
 test('the form for a new person leads whoever is signed in back to the page', async () => {
   const code = await invite()
-  const { headers } = await browserOf(team.tokenOf('stranger', 'here')).send(`${invitePath(code)}/join`, {
+  const { headers } = await as(team.tokenOf('stranger', 'here')).post(`${invitePath(code)}/join`, {
     displayName: 'Eve',
   })
   assert.equal([headers.location, headers['set-cookie'], await usesOf(code)], [invitePath(code), undefined, 0])

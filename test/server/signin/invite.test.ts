@@ -5,7 +5,7 @@ import type { MemberView } from '../../../src/contract/members.ts'
 import type { CurrentSession } from '../../../src/contract/sessions.ts'
 import { invitePath } from '../../../src/server/pages/links.ts'
 import { buildApp } from '../../../src/server/service/app.ts'
-import { type FormBrowser, formWith, newFormBrowser } from '../../support/form-browser.ts'
+import { type FormBrowser, browserOf, formWith, newFormBrowser } from '../../support/form-browser.ts'
 import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { typesSince } from '../../support/types-since.ts'
@@ -36,11 +36,7 @@ const head = () => service.log.head()
 
 const newBrowser = (at: Pick<App, 'app'> = node) => newFormBrowser(at)
 /** A browser in which somebody is signed in. */
-const browserOf = ({ token }: { token: string }) => {
-  const browser = newBrowser()
-  browser.cookies.set('tracebook', token)
-  return browser
-}
+const as = ({ token }: { token: string }) => browserOf(node, token)
 const sessionIn = async ({ cookies }: FormBrowser): Promise<CurrentSession> =>
   callerOf(node, cookies.get('tracebook')).send('GET', '/v1/session')
 
@@ -78,7 +74,7 @@ test('says who invites to what, in which role, until when; opening it, however o
 
 test('whoever is signed in joins by the button, and goes on in the namespace', async () => {
   const [bob, code] = [await signIn(node), await invite()]
-  const browser = browserOf(bob)
+  const browser = as(bob)
   await browser.open(invitePath(code))
   assert.match(browser.text(), `You are${bob.namespaceSlug}`)
   const { statusCode, headers } = await browser.press('Join as')
@@ -88,13 +84,13 @@ test('whoever is signed in joins by the button, and goes on in the namespace', a
   const again = await browser.open(invitePath(code))
   assert.is(again.statusCode, 200)
   assert.match(again.body, '<a class="btn main" href="/@the-team">')
-  const { headers: repeated } = await browser.send(`${invitePath(code)}/accept`, {})
+  const { headers: repeated } = await browser.post(`${invitePath(code)}/accept`, {})
   assert.equal([repeated.location, await usesOf(code)], ['/@the-team', 1])
 })
 
 test('a session that has ended meanwhile leads back to the page', async () => {
   const [bob, code] = [await signIn(node), await invite()]
-  const browser = browserOf(bob)
+  const browser = as(bob)
   await browser.open(invitePath(code))
   await bob.send('DELETE', '/v1/session')
   const { statusCode, headers } = await browser.press('Join as')
@@ -141,7 +137,7 @@ test('the cookies are bound to https wherever others reach the service, also whe
 test('the same browser signs in again after its session has ended, for another 400 days', async () => {
   const browser = await joinAs('Cleo', await invite())
   const { user } = await sessionIn(browser)
-  await browser.send('/settings/sign-out', {})
+  await browser.post('/settings/sign-out', {})
   assert.equal([...browser.cookies.keys()], ['tracebook-browser'])
   await browser.open(`/signin?next=${encodeURIComponent('/@the-team')}`)
   const before = await head()
@@ -155,7 +151,7 @@ test('the same browser signs in again after its session has ended, for another 4
 test('a browser that knows its user joins as that user', async () => {
   const browser = await joinAs('Dora', await invite())
   const { user } = await sessionIn(browser)
-  await browser.send('/settings/sign-out', {})
+  await browser.post('/settings/sign-out', {})
   const second = await ada.newTeam('second-team')
   const { code } = (
     await ada.send<{ invite: InviteView }>('POST', `/v1/namespaces/${second.slug}/invites`, { maxUses: 2 })
@@ -179,11 +175,11 @@ test('each end says what to do next', async () => {
   const addressed = await invite({ email: 'ada@example.org' })
   for (const [title, status, browser, code, next, at] of [
     ['This invite is used up', 410, newBrowser(), used, 'href="/signin?next=%2F%40the-team"'],
-    ['This invite is used up', 410, browserOf(bob), used, 'href="/@the-team"'],
+    ['This invite is used up', 410, as(bob), used, 'href="/@the-team"'],
     ['You are in the-team', 200, member, used, 'href="/@the-team"'],
     ['This invite was taken back', 410, newBrowser(), revoked, 'href="/signin?next=%2F%40the-team"'],
     ['There is no such invite', 404, newBrowser(), 'nosuchone', 'href="/"'],
-    ['This invite is for another address', 403, browserOf(bob), addressed, 'href="/"'],
+    ['This invite is for another address', 403, as(bob), addressed, 'href="/"'],
     ['is for one e-mail address, which a new person', 403, newBrowser(), addressed, 'href="/signin?next='],
     ['This service lets in no new people', 403, newBrowser(), await invite(), 'href="/signin?next=', closed],
   ] as const) {
@@ -194,7 +190,7 @@ test('each end says what to do next', async () => {
     assert.not.match(body, 'ada@example.org')
   }
   clock.now += DAY
-  for (const browser of [newBrowser(), browserOf(bob)]) {
+  for (const browser of [newBrowser(), as(bob)]) {
     const { status, text } = await shownTo(browser, expired)
     assert.is(status, 410)
     assert.match(text, 'This invite has expired')
@@ -206,7 +202,7 @@ const refused = refusedIn(service.log)
 
 test('the forms are taken from own pages only, and that for new people from the browser that was shown it', async () => {
   const code = await invite()
-  const [browser, signedIn, another] = [newBrowser(), browserOf(await signIn(node)), newBrowser()]
+  const [browser, signedIn, another] = [newBrowser(), as(await signIn(node)), newBrowser()]
   for (const one of [browser, signedIn, another]) await one.open(invitePath(code))
   const foreign = [
     { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
@@ -235,15 +231,15 @@ test('a new person is not let in by an invite for an address, nor where nobody n
   const [addressed, open] = [await invite({ email: 'ada@example.org' }), await invite()]
   const browser = newBrowser()
   const { token = '' } = formWith((await browser.open(invitePath(open))).body, NEW_PERSON).fields
-  const one = await refused(() => browser.send(`${invitePath(addressed)}/join`, { token, displayName: 'Eve' }))
+  const one = await refused(() => browser.post(`${invitePath(addressed)}/join`, { token, displayName: 'Eve' }))
   assert.is(one.status, 403)
   assert.match(one.body, 'for another e-mail address')
-  const two = await refused(() => browser.send(`${invitePath(open)}/join`, { token, displayName: 'Eve' }, {}, closed))
+  const two = await refused(() => browser.post(`${invitePath(open)}/join`, { token, displayName: 'Eve' }, {}, closed))
   assert.is(two.status, 403)
   assert.match(two.body, 'lets in no new users')
-  assert.is((await refused(() => browser.send(`${invitePath('nosuchone')}/join`, { token }))).status, 404)
-  const bob = browserOf(await signIn(node))
-  assert.is((await refused(() => bob.send(`${invitePath(addressed)}/accept`, {}))).status, 403)
+  assert.is((await refused(() => browser.post(`${invitePath('nosuchone')}/join`, { token }))).status, 404)
+  const bob = as(await signIn(node))
+  assert.is((await refused(() => bob.post(`${invitePath(addressed)}/accept`, {}))).status, 403)
 })
 
 test('a form that is sent twice makes one person and spends one use, on whichever node', async () => {
@@ -261,7 +257,7 @@ test('a form that is sent twice makes one person and spends one use, on whicheve
 
 test('of two who accept the last use one joins, and nothing of the other one is stored', async () => {
   const code = await invite()
-  const browsers = [newBrowser(), newBrowser(), browserOf(await signIn(node))]
+  const browsers = [newBrowser(), newBrowser(), as(await signIn(node))]
   for (const one of browsers) await one.open(invitePath(code))
   const before = await head()
   const sent = browsers.map((one, i) => one.press('Join as', { displayName: 'Gil' }, {}, i % 2 ? other : node))
@@ -276,7 +272,7 @@ test('of two who accept the last use one joins, and nothing of the other one is 
 
 test('an invite that is revoked between the page and the button lets nobody in', async () => {
   const code = await invite()
-  const browsers = [newBrowser(), browserOf(await signIn(node))]
+  const browsers = [newBrowser(), as(await signIn(node))]
   for (const one of browsers) await one.open(invitePath(code))
   await ada.send('DELETE', `${team}/invites/${code}`)
   for (const one of browsers) {

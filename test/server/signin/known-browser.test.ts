@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import type { CurrentSession } from '../../../src/contract/sessions.ts'
 import type { IdentityView } from '../../../src/contract/user.ts'
 import { buildApp } from '../../../src/server/service/app.ts'
-import { type FormBrowser, formWith, newFormBrowser } from '../../support/form-browser.ts'
+import { type FormBrowser, browserOf, formWith, newFormBrowser } from '../../support/form-browser.ts'
 import type { App } from '../../support/open-app.ts'
 import { openTwoNodes } from '../../support/two-nodes.ts'
 import { typesSince } from '../../support/types-since.ts'
@@ -16,11 +16,7 @@ const { clock, node, other } = await openTwoNodes(test)
 const { service } = node
 
 const newBrowser = (at: Pick<App, 'app'> = node) => newFormBrowser(at)
-const browserOf = ({ token }: { token: string }) => {
-  const browser = newBrowser()
-  browser.cookies.set('tracebook', token)
-  return browser
-}
+const as = ({ token }: { token: string }) => browserOf(node, token)
 const callerIn = ({ cookies }: FormBrowser) => callerOf(node, cookies.get('tracebook'))
 const sessionIn = (browser: FormBrowser) => callerIn(browser).send<CurrentSession>('GET', '/v1/session')
 const identitiesIn = async (browser: FormBrowser) =>
@@ -39,7 +35,7 @@ const linkOf = async (browser: FormBrowser) => {
 const newPerson = async (displayName: string): Promise<{ person: Person; browser: FormBrowser }> => {
   const person = await signIn(node, undefined, { deviceName: 'laptop' })
   await person.send('PATCH', '/v1/user', { displayName })
-  return { person, browser: browserOf(person) }
+  return { person, browser: as(person) }
 }
 /** A person, with another browser of theirs. */
 const withSecond = async (displayName: string) => {
@@ -78,7 +74,7 @@ test('the button makes that browser a device of the same user, which signs in ag
     (await identitiesIn(second)).map(({ type }) => type),
     ['device', 'device'],
   )
-  await second.send('/settings/sign-out', {})
+  await second.post('/settings/sign-out', {})
   await second.open('/signin')
   const { headers } = await second.press('Go on as Bob')
   assert.match(String((headers['set-cookie'] as string[])[1]), `Max-Age=${400 * 86_400}; HttpOnly`)
@@ -129,7 +125,7 @@ test('the forms are taken from own pages only, and that of a link from the brows
   const second = newBrowser()
   const path = await linkOf(browser)
   await second.open(path)
-  await known.send('/settings/sign-out', {})
+  await known.post('/settings/sign-out', {})
   await known.open('/signin')
   await browser.open('/settings')
   const foreign = [
@@ -146,7 +142,7 @@ test('the forms are taken from own pages only, and that of a link from the brows
   for (const headers of [{ cookie: '' }, { cookie: 'tracebook-browser=x' }])
     assert.is((await refused(() => second.press('Sign in', {}, headers))).status, 403)
   assert.is((await refused(() => second.press('Sign in', { token: 'x' }))).status, 403)
-  assert.is((await refused(() => newBrowser().send('/settings/browser', {}))).status, 401)
+  assert.is((await refused(() => newBrowser().post('/settings/browser', {}))).status, 401)
   assert.is((await second.press('Sign in')).statusCode, 303)
 })
 
@@ -157,7 +153,7 @@ test('a browser of another user is not taken from them, and one of the same user
   const taken = await refused(() => second.open(path))
   assert.is(taken.status, 409)
   assert.match(taken.body, 'belongs to another user')
-  assert.is((await refused(() => second.send('/signin/join', { code: path.split('=')[1]!, token }))).status, 403)
+  assert.is((await refused(() => second.post('/signin/join', { code: path.split('=')[1]!, token }))).status, 403)
   const own = await withSecond('Hal')
   const { statusCode } = await own.second.open(await linkOf(own.browser))
   assert.is(statusCode, 200)
@@ -181,7 +177,7 @@ test('signing out leaves the cookie, and the settings say so; removing the brows
   await browser.open('/settings')
   assert.not.match(browser.text(), 'this browser still knows you')
   const { session } = await sessionIn(second)
-  const { headers } = await second.send('/settings/identity/remove', { id: session.identityId })
+  const { headers } = await second.post('/settings/identity/remove', { id: session.identityId })
   assert.is(headers.location, '/')
   assert.equal([...second.cookies.keys()], [])
   const { identities } = await person.send<{ identities: unknown[] }>('GET', '/v1/user/identities')
@@ -191,7 +187,7 @@ test('signing out leaves the cookie, and the settings say so; removing the brows
 test('a browser that was removed elsewhere signs in nobody, and makes nobody', async () => {
   const { person, second } = await withSecond('Lea')
   const { session } = await sessionIn(second)
-  await second.send('/settings/sign-out', {})
+  await second.post('/settings/sign-out', {})
   await second.open('/signin?next=/help')
   await person.send('DELETE', `/v1/user/identities/${session.identityId}`)
   const before = await head()
@@ -200,13 +196,13 @@ test('a browser that was removed elsewhere signs in nobody, and makes nobody', a
   assert.not.match((await second.open('/signin')).body, 'Go on as')
   assert.equal(await since(before), [])
   for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example'])
-    assert.match((await second.send('/signin/browser', { next })).headers.location!, /^\/signin$/)
+    assert.match((await second.post('/signin/browser', { next })).headers.location!, /^\/signin$/)
 })
 
 test('signing in again leads to pages of the service only', async () => {
   const { second } = await withSecond('Max')
   for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example', '///evil.example']) {
-    const { headers } = await second.send('/signin/browser', { next })
+    const { headers } = await second.post('/signin/browser', { next })
     assert.match(headers.location!, /^\/(?![/\\])/, next)
   }
 })

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { type Caller, callers, newTeam } from '../../access/team.ts'
 import { png } from '../../support/pictures.ts'
 import { openWorld, signIn } from '../../support/world.ts'
-import { FOREIGN, browserOf, fileForm } from './support/browser.ts'
+import { FOREIGN, browserOf, fileForm } from '../../support/form-browser.ts'
 
 const test = suite('web: settings of a namespace')
 const DAY_MS = 86_400_000

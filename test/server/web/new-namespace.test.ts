@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openWorld, signIn } from '../../support/world.ts'
-import { FOREIGN, browserOf } from './support/browser.ts'
+import { FOREIGN, browserOf } from '../../support/form-browser.ts'
 
 const test = suite('web: a new namespace')
 const { node } = await openWorld(test)

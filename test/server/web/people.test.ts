@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { openWorld, signIn } from '../../support/world.ts'
-import { browserOf } from './support/browser.ts'
+import { browserOf } from '../../support/form-browser.ts'
 
 const test = suite('web: the bar of every page')
 const { node } = await openWorld(test)

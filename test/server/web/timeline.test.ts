@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { type Caller, callers, newTeam } from '../../access/team.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
-import { browserOf } from './support/browser.ts'
+import { browserOf } from '../../support/form-browser.ts'
 
 const test = suite('web: the timeline of a namespace')
 const { node } = await openWorld(test)

@@ -6,8 +6,9 @@ import { removeCommit } from '../commit/decide.ts'
 import { commitsReplacedBy, listCommits } from '../commit/queries.ts'
 import { repositoryOf } from '../commit/repository.ts'
 import { traceForHistory } from '../history/locate.ts'
+import { longBody } from '../http/body.ts'
 import { contextOf, requireCaller } from '../http/caller.ts'
-import { route } from '../http/route.ts'
+import { route, type RouteRequest } from '../http/route.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { recordCommits } from './commits.ts'
 import type { AttributionServices } from './services.ts'
@@ -16,10 +17,12 @@ import type { AttributionServices } from './services.ts'
 export const commitRoutes = (app: FastifyInstance, services: AttributionServices): void => {
   const { reads, commits, write } = services
 
-  route(app, api, 'POST /v1/namespaces/{slug}/commits', async (request) => {
+  const recording = 'POST /v1/namespaces/{slug}/commits'
+  const recordAnswers = async (request: RouteRequest<(typeof api)[typeof recording]>) => {
     const { id } = await namespaceOfMember(reads, idOfSlug(request.params.slug), requireCaller(request).userId)
     return recordCommits(services, id, request.body, contextOf(request))
-  })
+  }
+  route(app, api, recording, recordAnswers, longBody(api[recording]))
 
   route(app, api, 'GET /v1/namespaces/{slug}/commits', async (request) => {
     const { id: namespaceId } = await namespaceOfMember(

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { attribution as api } from '../../contract/attribution.ts'
+import { longBody } from '../http/body.ts'
 import { requireCaller } from '../http/caller.ts'
-import { route } from '../http/route.ts'
+import { route, type RouteRequest } from '../http/route.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { ask } from './ask.ts'
 import type { AttributionServices } from './services.ts'
@@ -15,9 +16,11 @@ export const attributionRoutes = (app: FastifyInstance, services: AttributionSer
     return { key: { id, secret: secret.toString('base64') } }
   })
 
-  route(app, api, 'POST /v1/namespaces/{slug}/attributions', async (request) => {
+  const question = 'POST /v1/namespaces/{slug}/attributions'
+  const answerQuestion = async (request: RouteRequest<(typeof api)[typeof question]>) => {
     const caller = requireCaller(request)
     const { id } = await namespaceOfMember(services.reads, idOfSlug(request.params.slug), caller.userId)
     return ask(services, id, request.body)
-  })
+  }
+  route(app, api, question, answerQuestion, longBody(api[question]))
 }

@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { z } from 'zod'
 import { moduleUrl } from '../../base/threads.ts'
+import type { Route } from '../../contract/route.ts'
 import type { BodyThreads } from './parse-bodies.ts'
 import { check, read } from './check.ts'
 import { invalid } from './http-error.ts'
 import { type Arrived, BROKEN_OFF, newIntake } from './intake.ts'
-import { type BodyReader, knownMembers } from './json-body.ts'
+import { type BodyReader, knownMembers, longMembers } from './json-body.ts'
 import { type NodePermits, clientOf } from './node-permits.ts'
 
 declare module 'fastify' {
@@ -24,11 +25,17 @@ export const BATCH_LIMIT = 16 * 1024 * 1024
 const module = moduleUrl('./json-body', import.meta.url)
 
 /** Reads the members that a schema names. @throws Error if the schema is not one of an object */
-const membersOf = (schema: unknown): BodyReader<unknown> => {
+const membersOf = (schema: unknown, isLong = false): BodyReader<unknown> => {
   if (schema !== undefined && !(schema instanceof z.ZodObject)) throw new Error('a body must be a z.object')
   const names = schema ? Object.keys(schema.shape) : []
+  if (isLong) return { read: longMembers, module, name: 'longMembers', names }
   return { read: knownMembers, module, name: 'knownMembers', names }
 }
+
+/** How a route reads a body that lists many values, such as lines. */
+export const longBody = ({ body }: Route) => ({
+  config: { readBody: membersOf(body?.is === 'json' ? body.schema : undefined, true) },
+})
 
 /** Reads JSON bodies without loss; any other content type is a 400. */
 export const installBodies = (app: FastifyInstance, threads: BodyThreads, permits: NodePermits): void => {

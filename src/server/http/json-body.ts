@@ -51,28 +51,37 @@ export const bodyText = (body: Uint8Array): string => {
 export const parseBody = (text: string, isExact = false): unknown =>
   orInvalid(() => (isExact ? parseExact(text) : JSON.parse(text)))
 
-/** The members of bodies that are read by name are small. */
+/** The members of most bodies are small. */
 const MAX_MEMBER_VALUES = 1_000
+/** A body that lists lines: more than 5,000 in 500 hunks have, with all that is said of each hunk. */
+const MAX_MANY_VALUES = 20_000
 
-const hasTooMany = (value: unknown, left = { values: MAX_MEMBER_VALUES }): boolean => {
+const hasTooMany = (value: unknown, left: { values: number }): boolean => {
   if ((left.values -= 1) < 0) return true
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some((item) => hasTooMany(item, left))
 }
+
+const membersOfAtMost =
+  (most: number) =>
+  (value: unknown, names: readonly string[]): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return []
+    const members: Record<string, unknown> = {}
+    for (const name of names) {
+      if (!Object.hasOwn(value, name)) continue
+      members[name] = (value as Record<string, unknown>)[name]
+      if (hasTooMany(members[name], { values: most })) throw invalid(name, `must not have more than ${most} values`)
+    }
+    return members
+  }
 
 /**
  * The members of a body with these names, not validated. Others are left out, because the result is copied between threads. If the
  * body is not an object, the result is a value of the same kind, which the validation refuses.
  * @throws HttpError invalid_request
  */
-export const knownMembers = (value: unknown, names: readonly string[]): unknown => {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return []
-  const members: Record<string, unknown> = {}
-  for (const name of names) {
-    if (!Object.hasOwn(value, name)) continue
-    members[name] = (value as Record<string, unknown>)[name]
-    if (hasTooMany(members[name])) throw invalid(name, `must not have more than ${MAX_MEMBER_VALUES} values`)
-  }
-  return members
-}
+export const knownMembers = membersOfAtMost(MAX_MEMBER_VALUES)
+
+/** The same for bodies that list many values, such as lines. */
+export const longMembers = membersOfAtMost(MAX_MANY_VALUES)

@@ -55,6 +55,17 @@ test('a member gets the key, which stays the same; others are refused', async ()
   assert.is((await ada.ask('POST', '/v1/namespaces/nobody-has-this/attributions', bodyOf(['a']))).status, 404)
 })
 
+test('as many lines as the contract allows are answered, and no more', async () => {
+  const hunks = Array.from({ length: 500 }, (_, i) => ({
+    ...{ path: 'src/a.ts', previousPath: 'b.ts', at: AT, until: AT, start: 10 * i + 1 },
+    added: hashes(someLines(8)),
+    removed: hashes(someLines(2)),
+  }))
+  const { lines } = await ada.send<Attributions>('POST', path, { key: key.id, hunks })
+  assert.equal([lines.total, lines.unknown], [4_000, 4_000])
+  assert.is((await ada.ask('POST', path, { key: key.id, hunks: [...hunks, hunks[0]] })).status, 400)
+})
+
 test('two nodes that need a key at once have the same one', async () => {
   const other = await openNode()
   const { slug } = await ada.newTeam()

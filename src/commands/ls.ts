@@ -12,6 +12,7 @@ import { newNamespacesClient } from '../client/api/namespaces.ts'
 import { rememberMembership } from '../client/login/membership.ts'
 import { type Access, connectLogin, explainNamespace, noticedTiming } from './support/access.ts'
 import { type ReadPage, tracePages } from './support/pages.ts'
+import { authorName, shortest } from './support/short-ids.ts'
 import type { ClientOptions } from './support/access.ts'
 
 /** The time by which a list is sorted, as --sort takes it. */
@@ -31,19 +32,6 @@ type Options = ClientOptions & {
 }
 
 const MAX_PAGE = 100
-
-const MIN_ID = 8
-
-/** How many characters make all ids distinct. */
-const shortest = (ids: readonly string[]): number => {
-  const sorted = [...new Set(ids)].sort()
-  const common = (a: string, b: string) => {
-    let length = 0
-    while (length < a.length && a[length] === b[length]) length++
-    return length
-  }
-  return Math.max(MIN_ID, ...sorted.slice(1).map((id, i) => common(id, sorted[i]!) + 1))
-}
 
 /** The start of a session, which may be raw JSON. */
 const startOf = (startedAt: ListedTrace['startedAt']): number | undefined =>
@@ -71,7 +59,7 @@ type Names = ReadonlyMap<string, string | undefined>
 
 /** The author's name; the first characters of the id if there is no name, or no such member any more. */
 const authorText = (names: Names, { createdBy }: ListedTrace): string =>
-  createdBy === undefined ? '-' : (names.get(createdBy) ?? createdBy.slice(0, MIN_ID))
+  createdBy === undefined ? '-' : authorName({ id: createdBy, displayName: names.get(createdBy) })
 
 /** The tokens of a trace, and what they have cost. */
 const usageColumns: readonly Column<ListedTrace>[] = [

@@ -60,6 +60,12 @@ const groups: readonly Group[] = [
     rm: 'Delete traces, or only their past, for good',
     redact: 'Remove secrets from a trace that is uploaded',
   }),
+  group('Lines and commits:', async () => (await import('./declared/attribution.ts')).attributionCommands, {
+    blame: 'Show which session wrote each line of a file',
+    why: 'Show the prompt and the call that wrote a line',
+    commits: 'Show which sessions wrote the lines of commits',
+    pr: 'Describe the sessions of a branch in Markdown',
+  }),
   group('Traces:', async () => (await import('./declared/mcp.ts')).mcpCommands, {
     mcp: 'Let agents read sessions by the Model Context Protocol',
   }),

@@ -1,4 +1,5 @@
-import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
@@ -59,6 +60,11 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['show none --no-pager',           any,      any,    any,    usage],
   ['usage',                          usage,    usage,  failed, ok],
   ['usage --namespace none',         any,      any,    any,    usage],
+  ['blame LINE',                     usage,    usage,  failed, ok],
+  ['blame none',                     any,      any,    any,    usage],
+  ['why LINE',                       usage,    usage,  failed, failed], // is unknown
+  ['commits none',                   any,      any,    any,    usage],
+  ['pr none',                        any,      any,    any,    usage],
   ['tail',                           usage,    usage,  failed, any],
   ['tail TRACE',                     any,      usage,  failed, any], // without a login it waits until the trace is public
   ['open --no-browser',              usage,    usage,  failed, ok],
@@ -122,6 +128,7 @@ const wordsOf = (line: string, file: string): string[] =>
         ['OTHER', OTHER],
         ['FILE', file],
         ['FOLDER', join(file, '..', 'exported')],
+        ['LINE', join(file, '..', 'repository', 'a.ts:1')],
       ]).get(word) ?? word,
   )
 
@@ -144,6 +151,10 @@ test('have the same meaning for every command, in one table', async () => {
     for (const trace of [TRACE, OTHER]) await putTrace(user, trace, { title: 'One' }, ['Hello'])
     const file = join(folder, 'session.json')
     assert.is((await user.run('export', TRACE, '--output', file)).how, 0)
+    const repository = join(folder, 'repository')
+    mkdirSync(repository)
+    writeFileSync(join(repository, 'a.ts'), 'a line\n')
+    execFileSync('git', ['init', '--quiet', repository])
     const gone = await logIn('bob')
     await ask(url, '/v1/session', { token: tokenIn(gone.config), method: 'DELETE' })
     const users = [undefined, gone, user, user]

@@ -5,39 +5,58 @@ import {
   type WriteStatement,
   projectionOf,
 } from '../src/eventstore/engine/projection.ts'
-import { int4s, int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
+import { int4s, int8s, texts, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
+  USAGE_DAYS_KEY,
   USAGE_KEY,
   USAGE_TOOLS_KEY,
+  USAGE_TOOL_DAYS_KEY,
   answerOf,
   copiedAnswersTable,
   counts,
+  dayOf,
   eachSum,
-  slotOf,
+  ofTrace,
+  quarterOf,
+  usageDaysTable,
   usageIn,
   usageTable,
+  usageToolDaysTable,
   usageToolsTable,
 } from '../src/tables/usage.ts'
+import { type Lost, judgeAgain, listCopies, removeCopies, removeLost } from './copied-answers.ts'
+import { literal } from './support/changed-rows.ts'
 
 /** A message of a trace that is present. */
 type Key = { readonly traceId: string; readonly ordinal: number }
 
+/** The quarter of an hour of a message of a trace. */
+type Slot = { readonly traceId: string; readonly slot: number }
+/** A new message without usage. What it adds to the sums need not be looked up; `model` is a JSON literal, or empty. */
+type Unused = Key & Slot & { readonly model: string; readonly tools: readonly string[] }
+
 type Changes = {
+  /** The new messages with usage. */
   readonly added: Map<string, Key>
+  readonly unused: Map<string, Unused>
   readonly updated: Map<string, Key>
   /** Those updated messages whose usage has changed. */
   readonly reused: Map<string, Key>
   readonly deleted: Set<string>
   /** Traces that were restated: all their messages are in another incarnation now. */
   readonly restated: Set<string>
+  /** Traces that are of another agent now. */
+  readonly ofOther: Set<string>
+  /** Traces that have another agent, project or model now. */
+  readonly described: Set<string>
 }
 
 const keyOf = ({ traceId, ordinal }: Key) => `${traceId}/${ordinal}`
 const set = (keys: Map<string, Key>, key: Key) => void keys.set(keyOf(key), key)
 
 const forget = (changes: Changes, id: string) => {
-  for (const keys of [changes.added, changes.updated, changes.reused])
+  for (const keys of [changes.added, changes.unused, changes.updated, changes.reused])
     for (const [name, { traceId }] of keys) if (traceId === id) keys.delete(name)
 }
 
@@ -54,29 +73,114 @@ const messagesWithKeys = `
     select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
   ) m`
 
-/** Adds what messages have used to the sums, or subtracts it. */
-const addUsage = (sign: '' | '-') => `
-  insert into usage (trace_id, namespace_id, slot, model, prices, kinds, messages, ${eachSum((name) => name)})
-  select m.trace_id, t.namespace_id, used.slot, used.model, used.prices, used.kinds, ${sign}count(*)::int4,
-    ${eachSum((name) => `${sign}sum(used.${name})`)}
-  from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')} group by 1, 2, 3, 4, 5, 6
-  on conflict (${USAGE_KEY}) do update set messages = usage.messages + excluded.messages,
-    ${eachSum((name) => `${name} = usage.${name} + excluded.${name}`)}`
+const sums = eachSum((name) => name)
 
-const addTools = (sign: '' | '-') => `
-  insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
-  select m.trace_id, t.namespace_id, ${slotOf('m')}, called.tool, ${sign}count(distinct m.ordinal)::int4
-  from ${messagesWithKeys} cross join lateral (select e::text as tool from json_array_elements(m.tools) e) called
-  where ${counts('m')} group by 1, 2, 3, 4
-  on conflict (${USAGE_TOOLS_KEY}) do update set messages = usage_tools.messages + excluded.messages`
+/** SQL that adds the rows of `select` to those of a table with the same key; `also` sets other columns. */
+const addTo = (table: string, key: string, columns: string, select: string, also = '') => `
+  insert into ${table} (${columns}) ${select}
+  on conflict (${key}) do update set ${also} messages = ${table}.messages + excluded.messages`
+const addingSums = (table: string) => `, ${eachSum((name) => `${name} = ${table}.${name} + excluded.${name}`)}`
+const widening = (table: string) =>
+  `first = least(${table}.first, excluded.first), last = greatest(${table}.last, excluded.last),`
 
-const count = (sign: '' | '-', keys: readonly Key[], write: WriteStatement) => {
-  const name = sign === '' ? 'add' : 'subtract'
-  write(`usage-${name}`, addUsage(sign), arraysOf(keys))
-  write(`usage-tools-${name}`, addTools(sign), arraysOf(keys))
+/** SQL for the messages with keys, once for all tables: to look a message up takes as long as to add it up. */
+const foundMessages = `
+  m as materialized (
+    select m.trace_id, t.namespace_id, m.answer, m.tools, used.*
+    from ${messagesWithKeys} ${usageIn('m')} where ${counts('m')}
+  )`
+
+const NAMESPACE = 'cross join lateral (select r.namespace_id from traces r where r.id = u.trace_id limit 1) t'
+
+/** SQL for messages that are known without looking them up (`Unused`), in parameters from $3 on; and for the tools that they call. */
+const unused = `
+  union all
+  select u.trace_id, t.namespace_id, u.slot, u.model, 0, 0, u.messages, ${eachSum(() => '0')}
+  from unnest($3::uuid[], $4::int8[], $5::text[], $6::int4[]) u (trace_id, slot, model, messages) ${NAMESPACE}`
+const unusedTools = `
+  union all
+  select u.trace_id, t.namespace_id, u.slot, u.tool, u.messages
+  from unnest($7::uuid[], $8::int8[], $9::text[], $10::int4[]) u (trace_id, slot, tool, messages) ${NAMESPACE}`
+
+/** SQL that adds `m` and others to all sums, or subtracts them: by quarters of an hour, and these by days. */
+const addAll = (sign: '' | '-', others: { readonly messages: string; readonly tools: string }) => `
+  quarters as materialized (
+    select trace_id, namespace_id, slot, model, prices, kinds, ${sign}sum(messages)::int4 as messages,
+      ${eachSum((name) => `${sign}sum(${name}) as ${name}`)}
+    from (
+      select trace_id, namespace_id, slot, model, prices, kinds, 1 as messages, ${sums} from m
+      ${others.messages}
+    ) c group by 1, 2, 3, 4, 5, 6
+  ), tool_quarters as materialized (
+    select trace_id, namespace_id, slot, tool, ${sign}sum(messages)::int4 as messages from (
+      select m.trace_id, m.namespace_id, m.slot, called.tool, 1 as messages
+      from m cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
+      ${others.tools}
+    ) c group by 1, 2, 3, 4
+  ), usage_added as (
+    ${addTo(
+      'usage',
+      USAGE_KEY,
+      `trace_id, namespace_id, slot, model, prices, kinds, messages, ${sums}`,
+      'select * from quarters',
+    )} ${addingSums('usage')}
+  ), days_added as (
+    ${addTo(
+      'usage_days',
+      USAGE_DAYS_KEY,
+      `trace_id, namespace_id, day, model, prices, kinds, first, last, messages, ${sums}, ${Object.keys(ofTrace)}`,
+      `select c.*, ${Object.values(ofTrace)} from (
+         select trace_id, namespace_id, ${dayOf('slot')} as day, model, prices, kinds, min(slot), max(slot), sum(messages),
+           ${eachSum((name) => `sum(${name})`)}
+         from quarters group by 1, 2, 3, 4, 5, 6
+       ) c cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t`,
+      widening('usage_days'),
+    )} ${addingSums('usage_days')}
+  ), tools_added as (
+    ${addTo('usage_tools', USAGE_TOOLS_KEY, 'trace_id, namespace_id, slot, tool, messages', 'select * from tool_quarters')}
+  )
+  ${addTo(
+    'usage_tool_days',
+    USAGE_TOOL_DAYS_KEY,
+    'trace_id, namespace_id, day, tool, first, last, messages',
+    `select trace_id, namespace_id, ${dayOf('slot')}, tool, min(slot), max(slot), sum(messages)
+     from tool_quarters group by 1, 2, 3, 4`,
+    widening('usage_tool_days'),
+  )}`
+
+const addStatement = `with ${foundMessages}, ${listCopies}, ${addAll('', { messages: unused, tools: unusedTools })}`
+const subtractStatement = `with ${foundMessages}, ${addAll('-', { messages: '', tools: '' })}`
+
+/** How many times each of the rows occurs, by what is told apart. */
+const counted = <Row extends Slot & { readonly text: string }>(rows: readonly Row[]) => {
+  const found = new Map<string, { readonly row: Row; messages: number }>()
+  for (const row of rows) {
+    const name = `${row.traceId} ${row.slot} ${row.text}`
+    const one = found.get(name)
+    if (one) one.messages += 1
+    else found.set(name, { row, messages: 1 })
+  }
+  const all = [...found.values()]
+  return [
+    uuids(all.map(({ row }) => row.traceId)),
+    int8s(all.map(({ row }) => row.slot)),
+    texts(all.map(({ row }) => row.text)),
+    int4s(all.map(({ messages }) => messages)),
+  ]
 }
 
-const tables = ['usage', 'usage_tools'] as const
+const add = (keys: readonly Key[], unused: readonly Unused[], write: WriteStatement) =>
+  write('usage-add', addStatement, [
+    ...arraysOf(keys),
+    ...counted(unused.map(({ traceId, slot, model }) => ({ traceId, slot, text: model }))),
+    ...counted(
+      unused.flatMap(({ traceId, slot, tools }) =>
+        [...new Set(tools)].map((tool) => ({ traceId, slot, text: JSON.stringify(tool) })),
+      ),
+    ),
+  ])
+
+const tables = ['usage', 'usage_tools', 'usage_days', 'usage_tool_days'] as const
 
 const removeSums = (ids: readonly string[], write: WriteStatement) => {
   for (const table of tables)
@@ -88,96 +192,6 @@ const removeEmpty = (ids: readonly string[], write: WriteStatement) => {
   for (const table of tables)
     write(`${table}-remove`, `delete from ${table} where trace_id = any($1::uuid[]) and messages = 0`, [uuids(ids)])
 }
-
-const copied = ['slot', 'ordinal', 'tools', 'model', 'prices', 'kinds', ...eachSum((name) => name).split(', ')]
-const copyColumns = ['namespace_id', 'answer', 'trace_id', 'created_at', ...copied].join(', ')
-
-/** SQL for a message as a row of `copied_answers`, with `usageIn`. */
-const copyOf = (m: string) =>
-  ['t.namespace_id', ...['answer', 'trace_id', 'created_at'].map((name) => `${m}.${name}`)]
-    .concat(copied.map((name) => (name === 'ordinal' || name === 'tools' ? `${m}.${name}` : `used.${name}`)))
-    .join(', ')
-
-/**
- * Lists the answers of messages that another trace of their namespace has as well. An answer that is not listed may have several new ones, so
- * all its other messages are; of one that is listed, they are there already. Each answer is looked up: a join might read the whole list.
- */
-const noteCopies = (keys: readonly Key[], write: WriteStatement) => {
-  const values = arraysOf(keys)
-  write(
-    'usage-copies',
-    `insert into copied_answers (${copyColumns})
-     select ${copyOf('other')} from (
-       select distinct on (m.answer) m.answer, m.trace_id, t.namespace_id from ${messagesWithKeys}
-       where m.answer is not null and (
-         select true from copied_answers c where c.namespace_id = t.namespace_id and c.answer = m.answer limit 1
-       ) is null
-       order by m.answer, m.trace_id
-     ) t
-     cross join lateral (
-       select r.* from messages r where r.answer = t.answer and r.trace_id <> t.trace_id
-         and (select o.incarnation from traces o where o.id = r.trace_id limit 1) = r.incarnation offset 0
-     ) other
-     ${usageIn('other')}
-     order by 1, 2, 3 on conflict do nothing`,
-    values,
-  )
-  write(
-    'usage-copies-own',
-    `insert into copied_answers (${copyColumns})
-     select ${copyOf('m')} from ${messagesWithKeys} ${usageIn('m')}
-     where m.answer is not null and (
-       select true from copied_answers o
-       where o.namespace_id = t.namespace_id and o.answer = m.answer and o.trace_id <> m.trace_id limit 1
-     )
-     order by 1, 2, 3
-     on conflict (namespace_id, answer, trace_id) do update set
-       ${copied.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-    values,
-  )
-}
-
-/** SQL that removes the answers that were `gone` from the list for other traces, too, where only one of these is left to have them. */
-const removeSingles = (isLeft: string) => `
-  delete from copied_answers c using (
-    select g.namespace_id, g.answer, min(left_over.trace_id::text)::uuid as trace_id
-    from (select distinct namespace_id, answer from gone) g cross join lateral (
-      select o.trace_id from copied_answers o
-      where o.namespace_id = g.namespace_id and o.answer = g.answer and ${isLeft} limit 2
-    ) left_over
-    group by 1, 2 having count(*) = 1
-  ) single
-  where c.namespace_id = single.namespace_id and c.answer = single.answer and c.trace_id = single.trace_id`
-
-/** Removes all answers of traces from the list. */
-const removeCopies = (ids: readonly string[], write: WriteStatement) =>
-  write(
-    'usage-copies-remove',
-    `with gone as (delete from copied_answers where trace_id = any($1::uuid[]) returning namespace_id, answer)
-     ${removeSingles('o.trace_id <> all($1::uuid[])')}`,
-    [uuids(ids)],
-  )
-
-/** An answer that a trace does not have any more. */
-type Lost = { readonly traceId: string; readonly answer: bigint }
-
-/** Removes some answers of traces from the list. */
-const removeLost = (lost: readonly Lost[], write: WriteStatement) =>
-  write(
-    'usage-copies-lost',
-    `with found as materialized (
-       select f.ctid, f.namespace_id, f.answer, f.trace_id from unnest($1::uuid[], $2::int8[]) u (trace_id, answer)
-       cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
-       cross join lateral (
-         select r.ctid, r.* from copied_answers r
-         where r.namespace_id = t.namespace_id and r.answer = u.answer and r.trace_id = u.trace_id limit 1
-       ) f
-     ), gone as (
-       delete from copied_answers c using found where c.ctid = found.ctid returning c.namespace_id, c.answer
-     )
-     ${removeSingles('not exists (select from found f where f.answer = o.answer and f.trace_id = o.trace_id)')}`,
-    [uuids(lost.map(({ traceId }) => traceId)), int8s(lost.map(({ answer }) => answer))],
-  )
 
 type Settled = {
   /** Traces in which other messages may have to get or lose their answers: they are to be counted anew. */
@@ -253,14 +267,32 @@ const beginAnew = async (ids: readonly string[], { read, write }: Sender): Promi
   return rows.map(({ trace_id, ordinal }) => ({ traceId: trace_id, ordinal }))
 }
 
-/** Adds what the messages of the batch have used, as they are now in the table. */
-const addChanged = ({ added, updated }: Changes, anew: readonly Key[], write: WriteStatement) => {
+/** Adds what the messages of the batch have used, as they are now in the table; all those of some traces are counted `anew`. */
+const addChanged = (
+  { added, unused, updated }: Changes,
+  { anew, ids }: { readonly anew: readonly Key[]; readonly ids: ReadonlySet<string> },
+  write: WriteStatement,
+) => {
   const keys = new Map([...added, ...updated])
   for (const key of anew) set(keys, key)
-  if (keys.size === 0) return
-  count('', [...keys.values()], write)
-  noteCopies([...keys.values()], write)
+  const known = [...unused.values()].filter(({ traceId }) => !ids.has(traceId))
+  if (keys.size > 0 || known.length > 0) add([...keys.values()], known, write)
   if (updated.size > 0) removeEmpty([...new Set([...updated.values()].map(({ traceId }) => traceId))], write)
+}
+
+/** What in the sums of days is a field of their trace. */
+const DESCRIBING: ReadonlySet<string> = new Set(['/agentId', '/projectName', '/model'])
+
+const describe = ({ ofOther, described }: Changes, write: WriteStatement) => {
+  if (described.size > 0)
+    write(
+      'usage-days-describe',
+      `update usage_days d set ${Object.entries(ofTrace).map(([column, sql]) => `${column} = ${sql}`)}
+       from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t
+       where d.trace_id = t.id`,
+      [uuids([...described])],
+    )
+  if (ofOther.size > 0) judgeAgain([...ofOther], write)
 }
 
 const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
@@ -268,13 +300,18 @@ const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
   const { unsettled, lost } =
     reused.size === 0 ? { unsettled: [], lost: [] } : await settleAnswers([...reused.values()], sender.read)
   if (lost.length > 0) removeLost(lost, sender.write)
-  const ids = [...new Set([...unsettled, ...restated])]
-  addChanged(changes, ids.length === 0 ? [] : await beginAnew(ids, sender), sender.write)
+  const ids = new Set([...unsettled, ...restated])
+  const anew = ids.size === 0 ? [] : await beginAnew([...ids], sender)
+  addChanged(changes, { anew, ids }, sender.write)
+  describe(changes, sender.write)
 }
+
+const NONE = { anew: [], ids: new Set<string>() }
 
 const derive = (changes: Changes, sender: Sender): Promise<void> | undefined => {
   if (changes.reused.size > 0 || changes.restated.size > 0) return deriveAnew(changes, sender)
-  return void addChanged(changes, [], sender.write)
+  addChanged(changes, NONE, sender.write)
+  return void describe(changes, sender.write)
 }
 
 const keyIn = ({
@@ -292,28 +329,48 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
     alter table usage alter model set statistics 0;
     ${usageToolsTable.create}
     alter table usage_tools alter tool set statistics 0;
+    ${usageDaysTable.create}
+    alter table usage_days alter model set statistics 0;
+    alter table usage_days alter agent set statistics 0;
+    alter table usage_days alter project set statistics 0;
+    alter table usage_days alter trace_model set statistics 0;
+    ${usageToolDaysTable.create}
+    alter table usage_tool_days alter tool set statistics 0;
     ${copiedAnswersTable.create}
     alter table copied_answers alter model set statistics 0;
     alter table copied_answers alter tools set statistics 0;
     create index copied_answers_of_trace on copied_answers (trace_id, ordinal);`,
-  rows: { usage: { trace: 'trace_id' }, usage_tools: { trace: 'trace_id' }, copied_answers: { trace: 'trace_id' } },
+  rows: Object.fromEntries([...tables, 'copied_answers'].map((table) => [table, { trace: 'trace_id' }])),
+  notCompared: ['usage_days', 'usage_tool_days'].flatMap((table) => [`${table}.first`, `${table}.last`]),
   beforeRemoval: { trace: (id, write) => removeCopies([id], write) },
   indexes: `
     create index usage_listed on usage (namespace_id, slot);
-    create index usage_tools_listed on usage_tools (namespace_id, slot);
-    create index copied_answers_listed on copied_answers (namespace_id, slot);`,
+    create index usage_days_listed on usage_days (namespace_id, day);
+    create index usage_tool_days_listed on usage_tool_days (namespace_id, day);
+    create index copied_answers_elsewhere on copied_answers (namespace_id, slot) where elsewhere;`,
   start: () => ({
     added: new Map(),
+    unused: new Map(),
     updated: new Map(),
     reused: new Map(),
     deleted: new Set(),
     restated: new Set(),
+    ofOther: new Set(),
+    described: new Set(),
   }),
   on: {
-    MessageAdded: ({ added }, event) => set(added, keyIn(event)),
-    MessageUpdated: ({ updated, reused }, event) => {
-      set(updated, keyIn(event))
-      if (event.data.patch.some(({ path }) => path === '/usage')) set(reused, keyIn(event))
+    MessageAdded: ({ added, unused }, event) => {
+      const { streamId: traceId, at, data } = event
+      const key = keyIn(event)
+      if (data.usage) return set(added, key)
+      const slot = quarterOf(data.timestamp ?? Infinity, at)
+      unused.set(keyOf(key), { ...key, traceId, slot, model: literal(data.model) ?? '', tools: data.tools })
+    },
+    MessageUpdated: ({ unused, updated, reused }, event) => {
+      const key = keyIn(event)
+      unused.delete(keyOf(key))
+      set(updated, key)
+      if (event.data.patch.some(({ path }) => path === '/usage')) set(reused, key)
     },
     HistoryErased: (changes, { streamId: id }) => {
       forget(changes, id)
@@ -327,7 +384,10 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
     MessageRestated: 'ignored',
     TraceArriving: 'ignored',
     TraceCreated: 'ignored',
-    TraceUpdated: 'ignored',
+    TraceUpdated: ({ ofOther, described }, { streamId: id, data }) => {
+      if (data.patch.some(({ path }) => path === '/agentId')) ofOther.add(id)
+      if (data.patch.some(({ path }) => DESCRIBING.has(path))) described.add(id)
+    },
     MessagesCounted: 'ignored',
     TraceSummarised: 'ignored',
   },
@@ -336,7 +396,7 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
       removeSums([...deleted], write)
       removeCopies([...deleted], write)
     }
-    if (updated.size > 0) count('-', [...updated.values()], write)
+    if (updated.size > 0) write('usage-subtract', subtractStatement, arraysOf([...updated.values()]))
   },
   derive,
 })

@@ -5,7 +5,14 @@ import { type RequiredName, type TextName, isRequired, textNames } from '../cont
 import type { IdentityType } from '../contract/user.ts'
 import { erasedFrom, listedFrom, rewritten } from './storage.ts'
 import { type RowOf, tableOf } from './table.ts'
-import type { copiedAnswersTable, failedCallsTable, usageTable, usageToolsTable } from './usage.ts'
+import type {
+  copiedAnswersTable,
+  failedCallsTable,
+  usageDaysTable,
+  usageTable,
+  usageToolDaysTable,
+  usageToolsTable,
+} from './usage.ts'
 
 /**
  * The tables of the main group, with the types of their rows and the SQL that indexes and queries share.
@@ -379,6 +386,8 @@ export type ReadTables = {
   obsolete_rows: RowOf<typeof obsoleteRowsTable>
   usage: RowOf<typeof usageTable>
   usage_tools: RowOf<typeof usageToolsTable>
+  usage_days: RowOf<typeof usageDaysTable>
+  usage_tool_days: RowOf<typeof usageToolDaysTable>
   copied_answers: RowOf<typeof copiedAnswersTable>
   failed_calls: RowOf<typeof failedCallsTable>
   model_providers: RowOf<typeof modelProvidersTable>

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
-import { QUARTER_MS } from '../../src/tables/usage.ts'
+import { QUARTER_MS, dayOf, eachSum, ofTrace } from '../../src/tables/usage.ts'
 import { onServer } from '../support/database.ts'
 import { type Named, type Setting, atMost, percentile } from './measure.ts'
 import type { World } from './world.ts'
@@ -19,7 +19,7 @@ type Owner = { readonly namespaceId: string; readonly userId: string }
 const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Promise<void> => {
   const first = Math.floor(Date.now() / QUARTER_MS) - YEAR
   const id = (n: string) => `md5('usage ' || ${n})::uuid`
-  const sums = 'input, output, cache_read, cache_write, reasoning, cost'
+  const sums = eachSum((name) => name)
   await onServer(
     databaseUrl,
     `set search_path = ${schemaOf(mainGroup)};
@@ -36,14 +36,23 @@ const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Pro
     insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, to_json('tool-' || tool), 3
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, generate_series(1, 5) tool;
-    insert into copied_answers (namespace_id, answer, trace_id, created_at, slot, ordinal, tools, model, prices, kinds, ${sums})
-      select '${namespaceId}', i * 10 + nth, ${id('n')}, n, ${first} + (n * ${YEAR} / ${SESSIONS}), nth, '["tool-1"]',
+    insert into usage_days (trace_id, namespace_id, day, first, last, messages, model, prices, kinds, ${sums}, ${Object.keys(ofTrace)})
+      select c.*, ${Object.values(ofTrace)} from (
+        select trace_id, namespace_id, ${dayOf('slot')}, min(slot) as first, max(slot), sum(messages), model, prices, kinds,
+          ${eachSum((name) => `sum(${name})`)}
+        from usage where namespace_id = '${namespaceId}' group by 1, 2, 3, 7, 8, 9
+      ) c join traces t on t.id = c.trace_id order by first;
+    insert into usage_tool_days (trace_id, namespace_id, day, first, last, tool, messages)
+      select trace_id, namespace_id, ${dayOf('slot')}, min(slot), max(slot), tool, sum(messages)
+      from usage_tools where namespace_id = '${namespaceId}' group by 1, 2, 3, 6 order by min(slot);
+    insert into copied_answers (namespace_id, answer, trace_id, created_at, elsewhere, slot, ordinal, tools, model, prices, kinds, ${sums})
+      select '${namespaceId}', i * 10 + nth, ${id('n')}, n, copy > 0, ${first} + (n * ${YEAR} / ${SESSIONS}), nth, '["tool-1"]',
         '"model-' || n % 6 || '"', n / 30, 15, 10, 5, 1000, 30, 0, 0
       from generate_series(10, ${SESSIONS - 4}, 10) i, generate_series(0, 9) nth, (values (0), (4)) c (copy), lateral (select i + copy as n) copied;
     insert into failed_calls (trace_id, namespace_id, slot, ordinal, nth, tool)
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}), nth, 0, to_json('tool-' || nth % 5 + 1)
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) nth;
-    analyze traces; analyze usage; analyze usage_tools; analyze copied_answers; analyze failed_calls`,
+    analyze traces; analyze usage; analyze usage_tools; analyze usage_days; analyze usage_tool_days; analyze copied_answers; analyze failed_calls`,
   )
 }
 

@@ -9,7 +9,7 @@ import { traces } from '../../projections/traces.ts'
 import { usage } from '../../projections/usage.ts'
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
 import { type Model, decodedEvents, openModels } from './support.ts'
-import { DOLLAR } from '../../src/tables/usage.ts'
+import { DOLLAR, dayOf, eachSum } from '../../src/tables/usage.ts'
 import { type HeldTrace, QUARTER, history, steps } from './support/usage-history.ts'
 
 const test = suite('what messages have used')
@@ -51,19 +51,27 @@ const expected = (held: ReadonlyMap<string, HeldTrace>) => {
 
 const sorted = <Value>(map: ReadonlyMap<string, Value>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** For each answer that several traces have, the first message with it in each. */
+/** For each answer that several traces have, the first message with it in each; it counts for the trace of an agent in which it came first. */
 const copiesIn = (held: ReadonlyMap<string, HeldTrace>) => {
-  const holders = new Map<string, string[]>()
-  for (const [externalId, { messages }] of held) {
-    const firsts = new Map<string, number>()
-    for (const [ordinal, { usage }] of messages.entries())
-      if (usage?.responseId !== undefined && !firsts.has(usage.responseId)) firsts.set(usage.responseId, ordinal)
-    for (const [answer, ordinal] of firsts)
-      holders.set(answer, [...(holders.get(answer) ?? []), `${externalId} ${ordinal}`])
+  const holders = new Map<string, { readonly copy: string; readonly agentId: string; readonly at: number }[]>()
+  for (const [externalId, { messages, agentId }] of held) {
+    const firsts = new Set<string>()
+    for (const [ordinal, { usage, at }] of messages.entries()) {
+      const { responseId } = usage ?? {}
+      if (responseId === undefined || firsts.has(responseId)) continue
+      firsts.add(responseId)
+      const copies = holders.get(responseId) ?? []
+      holders.set(responseId, [...copies, { copy: `${externalId} ${ordinal}`, agentId, at }])
+    }
   }
   return [...holders.values()]
     .filter(({ length }) => length > 1)
-    .flat()
+    .flatMap((copies) =>
+      copies.map(({ copy, agentId, at }) => {
+        const isLater = copies.some((other) => other.agentId === agentId && other.at < at)
+        return `${copy} ${isLater ? 'elsewhere' : 'here'}`
+      }),
+    )
     .sort()
 }
 
@@ -87,11 +95,27 @@ const shown = async ({ rows }: Model) => {
   for (const row of await rows<SumRow>(`select u.*, t.external_id from usage_tools u ${present}`))
     tools.set(`${row.external_id} ${row.slot} ${JSON.parse(row.tool!)}`, Number(row.messages))
   const copies = await rows<{ copy: string }>(
-    `select t.external_id || ' ' || m.ordinal as copy from copied_answers c join traces t on t.id = c.trace_id
+    `select t.external_id || ' ' || m.ordinal || case when c.elsewhere then ' elsewhere' else ' here' end as copy
+       from copied_answers c join traces t on t.id = c.trace_id
        join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.answer = c.answer order by 1`,
   )
   return { sums: sorted(sums), tools: sorted(tools), copies: copies.map(({ copy }) => copy) }
 }
+
+/** The rows of a table that are not those of its quarters of an hour added up, or do not say in which quarters these are. */
+const daysApartIn = (days: string, quarters: string, key: string, sums: string) => `
+  select * from (
+    select trace_id, namespace_id, ${dayOf('slot')} as day, ${key}, min(slot) as first, max(slot) as last,
+      ${sums.replaceAll(/\w+/g, 'sum($&)::float8 as $&')}
+    from ${quarters} group by 1, 2, 3, ${key}
+  ) q full join ${days} d using (trace_id, namespace_id, day, ${key})
+  where (${sums.replaceAll(/\w+/g, 'q.$&')}) is distinct from (${sums.replaceAll(/\w+/g, 'd.$&')})
+    or d.first > q.first or d.last < q.last or ${dayOf('d.first')} <> day or ${dayOf('d.last')} <> day`
+
+const daysApart = async ({ rows }: Model) => [
+  ...(await rows(daysApartIn('usage_days', 'usage', 'model, prices, kinds', `messages, ${eachSum((name) => name)}`))),
+  ...(await rows(daysApartIn('usage_tool_days', 'usage_tools', 'tool', 'messages'))),
+]
 
 test('adds up what counts, for any batches of events, whatever happens to the traces', async () => {
   const property = fc.asyncProperty(
@@ -111,6 +135,7 @@ test('adds up what counts, for any batches of events, whatever happens to the tr
       try {
         assert.equal(await shown(model), expected(held))
         assert.equal(await shown(one), expected(held))
+        assert.equal([...(await daysApart(model)), ...(await daysApart(one))], [])
       } finally {
         await model.close()
         await one.close()
@@ -155,6 +180,8 @@ const rowsOf = async ({ rows }: Model) => {
   return [
     await rows(`select u::text from usage u ${present} order by 1`),
     await rows(`select u::text from usage_tools u ${present} order by 1`),
+    await rows(`select (to_jsonb(u) - 'first' - 'last')::text from usage_days u ${present} order by 1`),
+    await rows(`select (to_jsonb(u) - 'first' - 'last')::text from usage_tool_days u ${present} order by 1`),
     await rows('select c::text from copied_answers c order by 1'),
   ]
 }

@@ -6,18 +6,7 @@ import { int4s, int8s } from '../../eventstore/postgres/arrays.ts'
 import { BoundedMap } from '../../base/bounded-map.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type PriceClass, type Priced, priceClasses, pricedIn, pricesOf } from './price-classes.ts'
-import {
-  type Asked,
-  type Authors,
-  copies,
-  failedCalls,
-  inPeriod,
-  keys,
-  modelOf,
-  sumsOfTraces,
-  traces as itsTraces,
-  usageRows,
-} from './queries.ts'
+import { type Asked, type Authors, copies, failedCalls, inPeriod, modelOf, sumsOfTraces, usageRows } from './queries.ts'
 import { type UsageGroup, usageOf } from './sums.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
@@ -69,14 +58,13 @@ const FIRST_WEIGHT = 6
 const WEIGHTS = columns.map((column, i) => `k.${column} * ($${FIRST_WEIGHT + i}::float8[])[i.at]`)
 const [SEES_ALL, USER, MODELS] = [0, 1, 2].map((i) => `$${FIRST_WEIGHT + columns.length + i}`)
 
-const author = `case when ${SEES_ALL}::bool or t.created_by = ${USER}::uuid then t.created_by::text else '' end`
+const author = `case when ${SEES_ALL}::bool or c.created_by = ${USER}::uuid then c.created_by::text else '' end`
 
 /** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
 const sumsStatement = `
   with of_present as materialized (
-    select c.*, ${keys.agent[0]} collate "C" as agent, ${keys.project[0]} collate "C" as project, ${author} collate "C" as author,
-      ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
-    from (${sumsOfTraces(pricesOf)}) c ${itsTraces}
+    select c.*, ${author} collate "C" as author, ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
+    from (${sumsOfTraces(pricesOf)}) c
   ), keyed as materialized (
     select *, (${MODELS}::int4[])[class] as model_index from of_present where class is not null
   ), of_trace as materialized (

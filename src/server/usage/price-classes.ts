@@ -4,7 +4,7 @@ import { float8s } from '../../eventstore/postgres/arrays.ts'
 import { tokenColumns } from '../../tables/usage.ts'
 import { costOf, type Price, type Tokens } from '../models/cost.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { inPeriod, shownModel, traces as itsTraces } from './queries.ts'
+import { inDays, modelOf, shownModel } from './queries.ts'
 import type { Period } from './days.ts'
 
 /** Messages with one model, as traces show it, at one price. `model` is a spelling of it as a JSON literal, or empty; `prices` a position at which it had that price. */
@@ -13,18 +13,12 @@ export type PriceClass = { readonly shown: string; readonly model: string; reado
 /** Stands for the prices of messages without usage, which cost nothing. */
 const NO_PRICES = -1
 
-/** SQL for the prices of rows `c` of `usage`. */
+/** SQL for the prices of rows `c` of `usage` or `usage_days`. */
 export const pricesOf = `case when c.kinds = 0 then ${NO_PRICES} else c.prices end`
 
-const usageInPeriod = `from usage c where c.namespace_id = $1 and ${inPeriod('c.slot')}`
-
-// Of messages without a model it is that of their trace. A trace has many rows, so it is looked for once.
 const statement = `
-  select distinct c.model, ${pricesOf} as prices ${usageInPeriod} and c.model <> ''
-  union
-  select coalesce(t.model::text, ''), c.prices from (
-    select distinct c.trace_id, ${pricesOf} as prices ${usageInPeriod} and c.model = ''
-  ) c ${itsTraces}`
+  select distinct ${modelOf} as model, ${pricesOf} as prices
+  from usage_days c where c.namespace_id = $1 and ${inDays('c.day')}`
 
 const MILLION = 1_000_000
 

@@ -49,6 +49,12 @@ const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
+/** How traces show models with these spellings. */
+const shownModels = (spellings: ReadonlySet<string>, models: KnownModels): string[] => {
+  const shown = new Set([...spellings].map((spelling) => models.find(spelling)?.model ?? spelling))
+  return [...shown].sort(compareTexts).slice(0, MOST_UNPRICED)
+}
+
 /** What messages have used and cost. `ofTrace` is the model of their trace as a JSON literal; null without one. */
 export const usageOf = (
   groups: readonly UsageGroup[],
@@ -81,7 +87,7 @@ export const usageOf = (
     const price = spelling === undefined ? undefined : models.priceAt(spelling, BigInt(prices))
     const cost = price && costOf(price, tokens, has(kinds, 'isLong'))
     if (cost !== undefined) add('prices', cost)
-    else if (spelling !== undefined) unpriced.add(models.find(spelling)?.model ?? spelling)
+    else if (spelling !== undefined) unpriced.add(spelling)
   }
   if (sums['costUsd'] !== undefined) sums['costUsd'] = rounded(sums['costUsd'])
   const known = [...tokenNames, 'costUsd'].flatMap((name) => (sums[name] === undefined ? [] : [[name, sums[name]]]))
@@ -93,7 +99,7 @@ export const usageOf = (
           cost: {
             usd: rounded(usd.reported + usd.prices),
             of: found.size === 2 ? 'mixed' : [...found][0]!,
-            ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].sort(compareTexts).slice(0, MOST_UNPRICED) }),
+            ...(unpriced.size === 0 ? {} : { unpriced: shownModels(unpriced, models) }),
           },
         }),
   }

@@ -174,7 +174,8 @@ export const steps = fc.array(
     does: fc.constantFrom('add', 'add', 'add', 'update', 'update', 'delete', 'erase', 'change', 'price'),
     message: fc.nat(5),
     model: fc.option(fc.constantFrom('m', 'n'), { nil: undefined }),
-    quarter: fc.option(fc.integer({ min: -2, max: 2 }), { nil: undefined }),
+    // The last one is of the next day of UTC.
+    quarter: fc.option(fc.constantFrom(-2, -1, 0, 1, 2, 50), { nil: undefined }),
     usage: fc.option(usages, { nil: undefined }),
     tools: fc.constantFrom([], ['bash'], ['bash', 'edit', 'bash']),
   }),

@@ -28,9 +28,12 @@ const models = await openModels(registry, sizes, traces, usage, messages, obsole
 test.after(() => models.close())
 
 const FIRST = Math.floor(NOON / QUARTER)
-/** Two quarters of an hour that count, and those before and behind them that do not. */
-const period = { from: FIRST, to: FIRST + 2 }
-const days = [FIRST, FIRST + 1]
+/** Two quarters of an hour that count, and those before and behind them that do not; and several quarters, most of them as one day. */
+const questions = [
+  { period: { from: FIRST, to: FIRST + 2 }, days: [FIRST, FIRST + 1] },
+  { period: { from: FIRST - 1, to: FIRST + 96 }, days: [FIRST - 1, FIRST + 3] },
+] as const
+type Question = (typeof questions)[number]
 
 const BATCH = 7
 
@@ -78,14 +81,19 @@ const costOf = ({ message, of }: Found, prices: Prices): number | undefined => {
 type Sums = { traces: Set<string>; messages: number; usage: Record<string, number>; cost?: number }
 
 /** The rows computed one message after the other. */
-const expected = (by: keyof typeof keysOf, held: ReadonlyMap<string, HeldTrace>, prices: Prices) => {
+const expected = (
+  by: keyof typeof keysOf,
+  { period, days }: Question,
+  held: ReadonlyMap<string, HeldTrace>,
+  prices: Prices,
+) => {
   const rows = new Map<string, Sums>()
   for (const found of counting(held)) {
     const { message, externalId } = found
     const quarter = Math.floor((message.timestamp ?? message.at) / QUARTER)
     if (quarter < period.from || quarter >= period.to) continue
     for (const key of keysOf[by](found)) {
-      const name = `${quarter - period.from + 1} ${key ?? ''}`
+      const name = `${days.filter((from) => from <= quarter).length} ${key ?? ''}`
       const row: Sums = rows.get(name) ?? { traces: new Set(), messages: 0, usage: {} }
       rows.set(name, row)
       row.traces.add(externalId)
@@ -133,10 +141,11 @@ test('adds up each answer of an agent once, at the price of its time, whatever h
     const reads = { rows: (_: string, text: string, values?: readonly unknown[]) => model.rows(text, values) }
     const authors = { userId: '00000000-0000-4000-8000-00000000000a', seesAll: true }
     try {
-      for (const by of Object.keys(keysOf) as (keyof typeof keysOf)[]) {
-        const rows = await usageRows(reads as never, known, by, { namespaceId, period, days }, authors)
-        assert.equal(rows.map((row) => shownRow(row, known)).sort(byKey), expected(by, held, prices), by)
-      }
+      for (const question of questions)
+        for (const by of Object.keys(keysOf) as (keyof typeof keysOf)[]) {
+          const rows = await usageRows(reads as never, known, by, { namespaceId, ...question }, authors)
+          assert.equal(rows.map((row) => shownRow(row, known)).sort(byKey), expected(by, question, held, prices), by)
+        }
     } finally {
       await model.close()
     }

@@ -39,7 +39,7 @@ export const mcp = {
     summary: 'Read sessions by the Model Context Protocol',
     description:
       'A server of the protocol, revision 2026-07-28, without sessions: each request is independent, and has the rights of its bearer token. ' +
-      'Clients of the previous revision work, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages` and `files_of`. ' +
+      'Clients of the previous revision work, too. Its tools only read: `search_sessions`, `list_sessions`, `get_session`, `read_messages`, `files_of` and `blame_lines`. ' +
       'Texts of a session are returned as objects with `quoted: true`, because they are no instructions to the reader.',
     auth: 'required',
     body: json(RpcMessage),

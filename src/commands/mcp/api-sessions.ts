@@ -1,3 +1,4 @@
+import { newHashLine } from '../../base/line-hashes.ts'
 import { errorMessage } from '../../cli/exit.ts'
 import type { SessionName, Sessions, StoredMessage } from '../../server/mcp/sessions.ts'
 import { hasStatus, RequestFailed } from '../../client/api/errors.ts'
@@ -117,5 +118,18 @@ export const apiSessions = (access: Access): Sessions => {
 
   const search: Sessions['search'] = async (query) => (await login()).call('GET /v1/search', { query })
 
-  return { list, get, messages, allMessages, search, turn: () => undefined, origin: access.server, now, explain }
+  // The key is read each time: of a namespace with another key the service would refuse the hashes.
+  const blame: Sessions['blame'] = async ({ path, lines, from, repository, namespace }) => {
+    const { call, slug: own } = await login()
+    const slug = namespace ?? own
+    const { key } = await call('GET /v1/namespaces/{slug}/attribution-key', { path: { slug } })
+    const hashLine = newHashLine(Buffer.from(key.secret, 'base64'))
+    const hunks = [{ path, start: from, added: lines.map((line) => hashLine(line) ?? '') }]
+    const repositories = repository === undefined ? [] : [repository]
+    const body = { key: key.id, hunks, repositories }
+    const answer = await call('POST /v1/namespaces/{slug}/attributions', { path: { slug }, body })
+    return { ...answer, ...answer.hunks[0]!, slug }
+  }
+
+  return { list, get, messages, allMessages, search, blame, turn: () => undefined, origin: access.server, now, explain }
 }

@@ -2,6 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { version } from '../../base/version.ts'
 import type { Sessions } from './sessions.ts'
 import { register } from './tool.ts'
+import { blameLines } from './tools/blame-lines.ts'
 import { filesOf } from './tools/files-of.ts'
 import { getSession } from './tools/get-session.ts'
 import { listSessions } from './tools/list-sessions.ts'
@@ -33,5 +34,6 @@ export const newMcpServer = (sessions: Sessions): McpServer => {
   register(server, getSession, sessions)
   register(server, readMessages, sessions)
   register(server, filesOf, sessions)
+  register(server, blameLines, sessions)
   return server
 }

@@ -1,13 +1,17 @@
 import type { TraceDetail } from '../../contract/trace.ts'
 import type { UserView } from '../../contract/user.ts'
+import { newHashLine } from '../../base/line-hashes.ts'
+import { ask } from '../attribution/ask.ts'
+import type { AttributionServices } from '../attribution/services.ts'
 import { sessionsOfNamespace } from '../feed/session-lists.ts'
 import type { Caller } from '../http/caller.ts'
+import { requireNamespace } from '../http/caller.ts'
 import { toHttpError } from '../http/errors.ts'
 import { BrokenOff, type Reader } from '../http/long-list.ts'
 import type { LongLists } from '../http/long-lists.ts'
 import type { NodePermits } from '../http/node-permits.ts'
 import type { Client } from '../../base/permits.ts'
-import { idOfSlug, namespaceById } from '../namespace/queries.ts'
+import { idOfSlug, namespaceById, namespaceOfMember } from '../namespace/queries.ts'
 import { type SearchServices, search } from '../search/search.ts'
 import { locateWhereverMoved } from '../trace/locate.ts'
 import { CHUNK_SIZE, chunkSizeOf, chunksOf, messageChunks } from '../trace/messages/chunks.ts'
@@ -23,10 +27,11 @@ import { MOST_KEPT } from '../../transcript/changes.ts'
 import { userById } from '../user/queries.ts'
 import type { Entry, SessionName, Sessions, StoredMessage } from './sessions.ts'
 
-export type McpServices = SearchServices & {
-  readonly longLists: LongLists
-  readonly permits: Pick<NodePermits, 'turns'>
-}
+export type McpServices = SearchServices &
+  AttributionServices & {
+    readonly longLists: LongLists
+    readonly permits: Pick<NodePermits, 'turns'>
+  }
 
 /** The caller of a request, and the values of the request that reading for it needs. */
 type CallerContext = {
@@ -126,12 +131,24 @@ export const sessionsOfCaller = (
   const find: Sessions['search'] = ({ cursor, ...asked }) =>
     limited(() => search(services, { ...asked, ...(cursor === undefined ? {} : { cursor }) }, caller))
 
+  const blame: Sessions['blame'] = async ({ path, lines, from, repository, namespace }) => {
+    const slug = namespace ?? requireNamespace(caller).slug
+    const { id } = await namespaceOfMember(reads, idOfSlug(slug), caller.userId)
+    const key = await services.lineKeys.of(id)
+    const hashLine = newHashLine(key.secret)
+    const hunks = [{ path, start: from, added: lines.map((line) => hashLine(line) ?? '') }]
+    const repositories = repository === undefined ? [] : [repository]
+    const answer = await limited(() => ask(services, id, { key: key.id, hunks, repositories }))
+    return { ...answer, ...answer.hunks[0]!, slug }
+  }
+
   return {
     list,
     get,
     messages,
     allMessages,
     search: find,
+    blame,
     turn: () => permits.turns.take(client),
     origin,
     now,

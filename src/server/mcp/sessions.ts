@@ -1,3 +1,4 @@
+import type { AttributedLines, AttributedRange } from '../../contract/attribution.ts'
 import type { SearchAnswer } from '../../contract/search.ts'
 import type { ListedTrace, TraceDetail } from '../../contract/trace.ts'
 
@@ -17,6 +18,24 @@ export type StoredMessage = { readonly json: string; readonly createdAt: number 
 type Page = { readonly limit: number; readonly cursor?: string | undefined }
 type Next = { readonly nextCursor?: string | undefined }
 
+/** Consecutive lines of a file; `from` is the number of the first. */
+export type AskedLines = {
+  readonly path: string
+  readonly lines: readonly string[]
+  readonly from: number
+  readonly repository?: string | undefined
+  readonly namespace?: string | undefined
+}
+
+/** Which sessions of a namespace wrote lines. */
+export type Blame = {
+  readonly slug: string
+  readonly ranges: readonly AttributedRange[]
+  readonly unknown: [number, number][]
+  readonly lines: AttributedLines
+  readonly indexedThrough: number
+}
+
 /** All that tools can read: the sessions that one caller may read, and nothing else. */
 export type Sessions = {
   /** Sessions of a namespace without their sub-agents, the latest first; without a namespace, of the one that the caller is active in. */
@@ -35,6 +54,8 @@ export type Sessions = {
   readonly search: (
     asked: Page & { readonly q: string; readonly sort: 'relevance' | 'newest' },
   ) => Promise<SearchAnswer>
+  /** Which sessions of a namespace wrote lines; without a namespace, of the one that the caller is active in. */
+  readonly blame: (asked: AskedLines) => Promise<Blame>
   /** To be called between two steps of long work, so that other work gets its turn. */
   readonly turn: () => Promise<void> | undefined
   /** The address of the service, without a trailing slash. */

@@ -22,7 +22,7 @@ const { token, namespaceSlug: slug, headers } = owner
 await putTrace(owner, 's 1', { title: 'Parser', model: 'gpt-5', projectName: 'shop' }, edited)
 await untilFound(node, token, 'parser', 1)
 
-const TOOLS = ['search_sessions', 'list_sessions', 'get_session', 'read_messages', 'files_of']
+const TOOLS = ['search_sessions', 'list_sessions', 'get_session', 'read_messages', 'files_of', 'blame_lines']
 
 /** What each tool is asked in these tests. */
 const questions: readonly (readonly [string, Record<string, unknown>])[] = [

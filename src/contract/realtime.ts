@@ -35,7 +35,15 @@ const feedArgs = z.object({
 /** The realtime queries by name. The result is null for what the caller may not read, or may not read any more. */
 export const queries = {
   'feed:getPublicTraces': { args: feedArgs, value: z.array(FeedTrace) },
-  'feed:getNamespaceTraces': { args: feedArgs, value: z.array(FeedTrace).nullable() },
+  'feed:getNamespaceTraces': {
+    args: feedArgs.extend({
+      namespace: Key.optional().meta({
+        description:
+          'The slug of a namespace of which the user is a member. Default: the active namespace of the session',
+      }),
+    }),
+    value: z.array(FeedTrace).nullable(),
+  },
   'traces:get': {
     args: z.object({ externalId, namespace: InNamespace.optional(), authToken }),
     value: TraceDetail.extend({ revision: z.int() }).nullable(),
@@ -98,7 +106,8 @@ Server frames:
 
 Queries:
 - \`feed:getPublicTraces\` \`{limit?, children?}\`: the newest public traces; with \`children: false\` without sub-agents
-- \`feed:getNamespaceTraces\` \`{authToken, limit?, children?}\`: the newest traces of the active namespace of the token's session; null without a valid token
+- \`feed:getNamespaceTraces\` \`{authToken, limit?, children?, namespace?}\`: the newest traces of the active namespace of the token's session, or of
+  \`namespace\`; null without a valid token, and for a namespace of which the user is not a member
 - \`traces:get\` \`{externalId, namespace?, authToken?}\`: the trace with its \`revision\`; null if it does not exist, or you may not read it
 - \`traces:getMessages\` \`{externalId, authToken?, includeParts?, changedSince?, traceId?}\`: \`{messages, revision, traceId}\`; with \`changedSince\`
   only the messages that have changed since that revision, and afterwards those that have changed since the last result

@@ -140,6 +140,84 @@ test('a sub-agent is announced by the number at its session, and the palette has
   assert.equal(await page.locator('.list.traces a.name').allInnerTexts(), ['The first helper'])
 })
 
+test('rows change while their sessions go on: prompts, calls, title, and whether they run', async () => {
+  const me = await signUp(world().app)
+  const now = Date.now()
+  const turn = (i: number, timestamp: number) =>
+    conversation(i + 1)
+      .slice(8 * i)
+      .map((one) => ({ ...one, timestamp }))
+  const session = await seedSession(world().app, turn(0, now - 3_600_000), { title: 'A long one' }, me)
+  for (const path of ['/', `/@${me.namespaceSlug}`]) {
+    const page = await visit(path, { token: me.token })
+    const shown = row(page, 'A long one')
+    const prompts = async () => Number((await shown.locator('.end .meta').innerText()).split(' ')[0])
+    const before = await prompts()
+    assert.is(await shown.locator('.live').count(), 0)
+    await session.say(...turn(before, Date.now() - 118_000))
+    await until(async () => (await prompts()) === before + 1)
+    assert.is(await shown.locator('.strip rect.p').count(), before + 1)
+    assert.match(await shown.locator('.at').innerText(), /\b\d+ min|1 h/)
+    await shown.locator('.live').waitFor({ state: 'detached' })
+    await session.change({ title: `A long one at ${path}` })
+    await row(page, `A long one at ${path}`).waitFor()
+    await page.locator('.list.traces a.name').first().focus()
+  }
+})
+
+test('a list with a filter loses a session that has left it, and announces one that has come into it', async () => {
+  const me = await signUp(world().app)
+  const { app } = world()
+  const inProject = (title: string, projectName: string) =>
+    seedSession(app, conversation(1), { title, projectName }, me)
+  const leaving = await inProject('Leaves the filter', 'shop')
+  await inProject('Meets the filter', 'shop')
+  const coming = await inProject('Comes into the filter', 'other')
+  await inProject('The last of the filter', 'shop')
+  const page = await visit('/?q=project%3Ashop', { token: me.token })
+  const titles = () => page.locator('.list.traces a.name').allInnerTexts()
+  assert.equal((await titles()).sort(), ['Leaves the filter', 'Meets the filter', 'The last of the filter'])
+  await leaving.change({ projectName: 'other' })
+  await row(page, 'Leaves the filter').waitFor({ state: 'detached' })
+  await coming.change({ projectName: 'Shop' })
+  await page.getByRole('link', { name: '1 newer' }).click()
+  await row(page, 'Comes into the filter').waitFor()
+  await scriptStarted(page)
+  await coming.remove()
+  await row(page, 'Comes into the filter').waitFor({ state: 'detached' })
+  assert.equal((await titles()).sort(), ['Meets the filter', 'The last of the filter'])
+})
+
+test('a filter that nothing meets shows a session as soon as one meets it', async () => {
+  const me = await signUp(world().app)
+  const { say } = await seedSession(world().app, conversation(1).slice(0, 2), { title: 'It will fail' }, me)
+  const page = await visit(`/@${me.namespaceSlug}?q=has%3Aerror`, { token: me.token })
+  await page.getByRole('heading', { name: 'No session matches' }).waitFor()
+  await say(...conversation(1))
+  await row(page, 'It will fail').waitFor()
+})
+
+test('the page of a team that has removed its reader shows what is public', async () => {
+  const { app } = world()
+  const [admin, reader] = [await signUp(app), await signUp(app)]
+  const slug = 'a-team-to-leave'
+  await app.call('POST', '/v1/namespaces', { token: admin.token, body: { slug, displayName: 'Team' } })
+  const invite = await app.call('POST', `/v1/namespaces/${slug}/invites`, { token: admin.token, body: {} })
+  const { code } = (invite.data as { invite: InviteView }).invite
+  await app.call('POST', `/v1/invites/${code}/accept`, { token: reader.token })
+  const own = { ...admin, namespaceSlug: slug }
+  await seedSession(app, conversation(1), { title: 'For members', visibility: 'private' }, own)
+  await seedSession(app, conversation(1), { title: 'For everybody' }, own)
+  const { data } = await app.call('GET', '/v1/user', { token: reader.token })
+  const { id } = (data as { user: { id: string } }).user
+  const page = await visit(`/@${slug}`, { token: reader.token })
+  await seedSession(app, conversation(1), { title: 'A newer one', visibility: 'private' }, own)
+  await page.getByRole('link', { name: '1 newer' }).waitFor()
+  await app.call('DELETE', `/v1/namespaces/${slug}/members/${id}`, { token: admin.token })
+  await row(page, 'For members').waitFor({ state: 'detached' })
+  await row(page, 'For everybody').waitFor()
+})
+
 test('on a phone the bar has the sessions, all namespaces and help, also for readers who are not signed in', async () => {
   const { app } = world()
   const me = await signUp(app)

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type CallCounts, strip } from '../../src/transcript/html/strip.ts'
+import { strip } from '../../src/transcript/html/strip.ts'
+import type { CallCounts } from '../../src/transcript/html/ticks.ts'
 
 const test = suite('transcript: strip')
 

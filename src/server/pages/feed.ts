@@ -33,7 +33,6 @@ type FeedView = {
   readonly list: SessionList
   readonly filter: FilterView
   readonly scope: Scope
-  readonly userId: string
   /** The viewer's active namespace; undefined for a viewer without a namespace. */
   readonly active: Namespace | undefined
   readonly namespaces: readonly Namespace[]
@@ -43,7 +42,7 @@ type FeedView = {
 }
 
 /** `/`, for a viewer with a session. */
-export const feedPage = ({ list, filter, scope, userId, active, namespaces, now, service }: FeedView): Page => {
+export const feedPage = ({ list, filter, scope, active, namespaces, now, service }: FeedView): Page => {
   const isOwn = scope !== 'public'
   const own = active ? tab('own', scope, markup`<bdi>@${active.slug}</bdi>`) : none
   // In a person's own namespace this list would be the same as the first.
@@ -61,7 +60,7 @@ export const feedPage = ({ list, filter, scope, userId, active, namespaces, now,
     content: markup`${filterHtml(
       filter,
       list,
-      markup`<nav class="seg" aria-label="Whose sessions" data-scope="${scope}" data-user="${userId}">${own}${mine}${tab('public', scope, markup`Public`)}</nav>`,
+      markup`<nav class="seg" aria-label="Whose sessions">${own}${mine}${tab('public', scope, markup`Public`)}</nav>`,
     )}${filteredListHtml(filter, list, { hasNamespaces: !isOwn, now }, empty)}`,
     aside: markup`<section><h2>Namespaces</h2><ul>${namespaces.map(
       (one) => markup`<li><a href="${namespacePath(one.slug)}"><bdi>@${one.slug}</bdi></a></li>`,

@@ -7,11 +7,24 @@ import { type ListOptions, type SessionList, moreLink, traceList } from './trace
 /** A link to the same list with another filter. */
 export type OtherFilter = { readonly label: string; readonly q: string }
 
+/** What the script of the page needs to know of a list, to keep it up to date. */
+export type LiveList = {
+  /** The sessions that it is made of: those of a namespace for its members, or public ones. */
+  readonly of: 'members' | 'public'
+  /** The namespace, if it is not the viewer's active one. */
+  readonly slug?: string | undefined
+  /** The user whose sessions it has, if it has not those of all. */
+  readonly author?: string | undefined
+  /** When the list was read, in milliseconds since 1970. */
+  readonly now: number
+}
+
 /** The times by which a list of sessions can be sorted, by their names in the address; the first one is the default. */
 export const listSorts = ['started', 'updated'] as const
 export type ListSortName = (typeof listSorts)[number]
 
 export type FilterView = {
+  readonly live: LiveList
   /** The path of the list, and what its address has beside filter, order and place. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -101,13 +114,26 @@ const unknownHtml = (view: FilterView): Html =>
 `
   })}`
 
+const hasOwnOrder = ({ sort }: FilterView): boolean => sort !== undefined && sort !== listSorts[0]
+
+/** What the script of the page finds out about the list. A list with a filter or another order is not the one that it is told of. */
+const liveData = (view: FilterView): Html => {
+  const { of, slug, author, now } = view.live
+  const optional = [
+    slug === undefined ? none : markup` data-slug="${slug}"`,
+    author === undefined ? none : markup` data-author="${author}"`,
+    view.isFiltered || hasOwnOrder(view) ? markup` data-asked` : none,
+  ]
+  return markup` data-list="${of}" data-now="${now}"${optional}`
+}
+
 /**
  * What stands above a list: `before`, such as whose sessions it has, then its filter in words and links, and what was not understood of it. A list
  * without sessions and filter has only the first.
  */
 export const filterHtml = (view: FilterView, { traces }: SessionList, before: Html = none): Html => {
-  if (traces.length === 0 && view.q === '') return before
-  return markup`<div class="row">${before}${field(view)}${order(view)}</div>
+  if (traces.length === 0 && view.q === '') return markup`<div class="row"${liveData(view)}>${before}</div>\n`
+  return markup`<div class="row"${liveData(view)}>${before}${field(view)}${order(view)}</div>
 ${chips(view)}${unknownHtml(view)}${leftOut(view)}${zoneHtml(view.zone)}`
 }
 

@@ -9,7 +9,8 @@ import { dayHtml } from './days.ts'
 import { tracePath } from './links.ts'
 import type { Page } from './page.ts'
 import { leftOutHtml, zoneHtml } from './query-notes.ts'
-import { aheadHtml, authorHtml, olderLink, placeHtml, plural, timeOf } from './trace-list.ts'
+import { plural } from './row-facts.ts'
+import { aheadHtml, authorHtml, olderLink, placeHtml, timeOf } from './trace-list.ts'
 
 /** A link to another search. */
 export type OtherSearch = { readonly label: string; readonly q: string }

@@ -1,4 +1,3 @@
-import { sessionLengthText } from '../../base/for-people.ts'
 import { subAgentsText } from '../../base/sub-agents.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../../base/time-ahead.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
@@ -11,6 +10,7 @@ import { isoText } from '../../transcript/times.ts'
 import { visibleLine } from '../../transcript/visible.ts'
 import { dayOf, shortDay } from './days.ts'
 import { namespacePath, subAgentsPath, tracePath } from './links.ts'
+import { rowCounts, rowLength, runsUntil } from './row-facts.ts'
 
 export type SessionList = { readonly traces: readonly FeedTrace[]; readonly nextCursor?: string | undefined }
 
@@ -37,42 +37,19 @@ export const aheadHtml = (trace: FeedTrace): Html =>
     ? markup`<span class="tag" title="Its times are more than two days ahead of the clock of the service">${AHEAD}</span>`
     : none
 
-/** How long a session took, short enough for the margin: `18 s`, `11 min` or `2 h 41 m`. */
-const shortElapsedText = (ms: number): string => {
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes === 0) return `${Math.floor(ms / 1_000)} s`
-  if (minutes < 60) return `${minutes} min`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`
-}
-
 const lengthOf = (trace: FeedTrace): Html => {
-  const { startedAt, endedAt } = trace
-  const isKnown = isoText(startedAt) !== undefined && isoText(endedAt) !== undefined && !isSessionAhead(trace)
-  return !isKnown || endedAt! - startedAt! < 1_000
-    ? none
-    : markup`<small>${sessionLengthText(endedAt! - startedAt!, shortElapsedText)}</small>`
+  const length = rowLength(trace)
+  return length === undefined ? none : markup`<small>${length}</small>`
 }
-
-/** How long after its last message a session is shown as running. */
-const RUNNING_MS = 2 * 60_000
-
-const isRunning = ({ endedAt, updatedAt }: FeedTrace, now: number): boolean =>
-  Math.min(endedAt ?? -Infinity, updatedAt ?? -Infinity) > now - RUNNING_MS
-
-export const plural = (count: number, word: string): string =>
-  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
 /** The numbers of a session: prompts, calls, failures and changed lines. */
-const countsOf = ({ shape, messageCount }: Pick<FeedTrace, 'shape' | 'messageCount'>): Html => {
-  const { prompts = 0, calls = 0, failed = 0, added = 0, removed = 0 } = shape ?? {}
-  if (prompts + calls === 0) return markup`<span>${plural(messageCount ?? 0, 'message')}</span>`
-  const shownCalls = calls === 0 ? none : markup`<span>${plural(calls, 'call')}</span>`
-  const failures = failed === 0 ? none : markup`<span class="bad">${failed.toLocaleString('en')} failed</span>`
-  const lines =
-    added + removed === 0
-      ? none
-      : markup`<span><span class="plus">+${added.toLocaleString('en')}</span> <span class="minus">−${removed.toLocaleString('en')}</span></span>`
-  return markup`<span>${plural(prompts, 'prompt')}</span>${shownCalls}${failures}${lines}`
+const countsOf = (trace: FeedTrace): Html => {
+  const { words, failed, lines } = rowCounts(trace)
+  return markup`${words.map((one) => markup`<span>${one}</span>`)}${failed === undefined ? none : markup`<span class="bad">${failed}</span>`}${
+    lines
+      ? markup`<span><span class="plus">${lines.added}</span> <span class="minus">${lines.removed}</span></span>`
+      : none
+  }`
 }
 
 export const authorHtml = ({ author, visibility }: FeedTrace): Html => {
@@ -106,8 +83,9 @@ const item = (trace: FeedTrace, { order, hasNamespaces, now, markOf }: ListOptio
       ? markup`<time datetime="${iso}" data-shows="day">${shortDay(at, now)}</time>`
       : markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
   const agent = agentAndModel(trace)
-  const isNow = isRunning(trace, now)
-  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
+  const until = runsUntil(trace)
+  const isNow = until > now
+  return markup`<li class="${isNow ? 'now' : 'then'}" data-trace="${path}"${isNow ? markup` data-until="${until}"` : none}><div class="at">${markOf ? markup`<b>${markOf(trace)}</b><small>${time}</small>` : markup`${time}${lengthOf(trace)}`}</div>
 <div class="in"><a class="name" href="${path}" dir="auto">${listedTitleOf(new Map(Object.entries(trace)))}</a><div class="meta">
 ${isNow ? markup`<span class="live">running</span>` : none}${hasNamespaces ? markup`<a class="ns" href="${namespacePath(namespace.slug)}"><bdi>@${namespace.slug}</bdi></a>` : none}
 ${authorHtml(trace)}${aheadHtml(trace)}${agent === '' ? none : markup`<span><bdi>${agent}</bdi></span>`}${belowHtml(trace)}${placeHtml(trace)}</div></div>

@@ -1,9 +1,11 @@
+import { Rejected } from '../../eventstore/engine/rejected.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../contract/parameters.ts'
 import { type QueryName, queryNames } from '../../contract/realtime.ts'
 import { type FeedPage, firstPages } from '../feed/first-pages.ts'
 import { feedList } from '../feed/queries.ts'
 import { invalid } from '../http/http-error.ts'
 import { PAGE_BYTES } from '../http/list-page.ts'
+import { idOfSlug, namespaceById } from '../namespace/queries.ts'
 import type { Question } from './answer.ts'
 import { findCaller, keyOfToken, topicsOfCaller } from './caller.ts'
 import { keyOf, NOTHING, type QueryKind, queryKind } from './question.ts'
@@ -33,21 +35,40 @@ const publicTraces = queryKind('feed:getPublicTraces', (services, args) => {
   }
 })
 
-/** FeedTrace[]: the newest traces of the token's active namespace; null without a valid token. */
+/** The id of the namespace with a slug; undefined if there is none, or the user is not a member of it. */
+const idForMember = async (
+  { reads }: Pick<RealtimeServices, 'reads'>,
+  slug: string,
+  userId: string,
+): Promise<string | undefined> => {
+  try {
+    const { id, role } = await namespaceById(reads, idOfSlug(slug), userId)
+    return role === undefined ? undefined : id
+  } catch (error) {
+    if (error instanceof Rejected) return undefined
+    throw error
+  }
+}
+
+/**
+ * FeedTrace[]: the newest traces of the token's active namespace, or of another one of its user; null without a valid token, and for one of
+ * which the user is not a member.
+ */
 const namespaceTraces = queryKind('feed:getNamespaceTraces', (services, args, token) => {
   const limit = limitOf(args.limit)
-  const { children = true } = args
+  const { children = true, namespace: slug } = args
   return {
-    key: keyOf('feed:getNamespaceTraces', limit, children, keyOfToken(token)),
+    key: keyOf('feed:getNamespaceTraces', limit, children, slug, keyOfToken(token)),
     maxBytes: async () => maxBytesOf(limit),
     ask: async () => {
       const caller = await findCaller(services, token)
       if (!caller) return { value: NOTHING, topics: [] }
-      const { namespace, expiresAt } = caller
-      const topics = topicsOfCaller(caller)
-      if (!namespace) return { value: feedList([], 0), topics, expiresAt }
+      const { namespace, expiresAt, userId } = caller
+      const topics = topicsOfCaller(caller) // the beginning and the end of a membership have the topic of the user
+      const id = slug === undefined ? namespace?.id : await idForMember(services, slug, userId)
+      if (id === undefined) return { value: slug === undefined ? feedList([], 0) : NOTHING, topics, expiresAt }
       const { namespacePage, namespaceRoots } = firstPages(services)
-      const page = await (children ? namespacePage : namespaceRoots)(namespace.id, Math.max(1, limit))
+      const page = await (children ? namespacePage : namespaceRoots)(id, Math.max(1, limit))
       return { value: listOf(page, limit), topics: [...topics, ...page.topics], expiresAt }
     },
   }

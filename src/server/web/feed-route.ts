@@ -37,7 +37,15 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
 
   const publicPart = (request: FastifyRequest<{ Querystring: ListQuery }>, params = {}) =>
     listOf(service, {
-      ...{ request, path: '/', params, list: { only: { of: 'everybody' } }, whole: publicList, now: now() },
+      ...{
+        request,
+        path: '/',
+        params,
+        live: { of: 'public' },
+        list: { only: { of: 'everybody' } },
+        whole: publicList,
+        now: now(),
+      },
     })
 
   const ownPart = (
@@ -48,6 +56,7 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
   ) =>
     listOf(service, {
       ...{ request, path: '/', params: scope === 'own' ? {} : { scope }, now: now() },
+      live: { of: 'members', author: which.kind === 'authored' ? which.member : undefined },
       list: { sorted: (sort) => ({ of: 'namespace', id, which, sort }) },
       whole: (cursor) => sessionsOfNamespace(service, { namespaceId: id, which, limit: DEFAULT_LIMIT, cursor }),
     })
@@ -67,7 +76,6 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
       list,
       filter,
       scope: shown,
-      userId,
       active,
       namespaces,
       now: now(),

@@ -4,7 +4,7 @@ import type { FeedTrace } from '../../contract/feed.ts'
 import { Cursor, DEFAULT_LIMIT } from '../../contract/parameters.ts'
 import { search as api } from '../../contract/search.ts'
 import type { FeedSources } from '../feed/queries.ts'
-import { type FilterView, type ListSortName, type OtherFilter, listSorts } from '../pages/list-filter.ts'
+import { type FilterView, type LiveList, type ListSortName, type OtherFilter, listSorts } from '../pages/list-filter.ts'
 import { hasDays } from '../pages/query-notes.ts'
 import type { SessionList } from '../pages/trace-list.ts'
 import { type FilteredList, MOST_LOOKED_AT } from '../search/filtered-lists.ts'
@@ -110,6 +110,7 @@ const unknownIn = (text: string, { unknown }: FilteredSessions): FilterView['unk
 type Asked = {
   readonly request: FastifyRequest<{ Querystring: ListQuery }>
   readonly path: string
+  readonly live: Omit<LiveList, 'now'>
   /** What the address of the list has beside its filter, order and place. */
   readonly params?: Readonly<Record<string, string>>
   /** The list that is filtered, in an order; `sort` is undefined for a list that has one order only. */
@@ -125,7 +126,7 @@ type Asked = {
  */
 export const listOf = async (
   services: FeedSources,
-  { request, path, params = {}, list: asked, whole, now }: Asked,
+  { request, path, live, params = {}, list: asked, whole, now }: Asked,
 ): Promise<{ readonly list: SessionList; readonly filter: FilterView }> => {
   const { q = '', sort = listSorts[0], cursor } = request.query
   const text = q.trim()
@@ -142,6 +143,7 @@ export const listOf = async (
   return {
     list: found,
     filter: {
+      live: { ...live, now },
       ...{ path, params, q: text, sort: 'only' in asked ? undefined : sort, zone },
       fields: fieldsIn(text).map(({ word, rest }) => ({ label: labelOf(word, traces), q: rest })),
       suggestions: suggestionsFor(text),

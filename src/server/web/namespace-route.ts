@@ -35,6 +35,7 @@ export const namespacePageRoute = (
       const [{ list, filter }, week] = await Promise.all([
         listOf(service, {
           ...{ request, path: namespacePath(slug), now },
+          live: { of: member === undefined ? 'public' : 'members', slug },
           list: { sorted: (sort) => ({ of: 'namespace', id, which, sort }) },
           whole: (cursor) => sessionsOfNamespace(service, { namespaceId: id, which, limit: DEFAULT_LIMIT, cursor }),
         }),

@@ -10,7 +10,7 @@ import {
   promptText,
 } from '../../transcript/html/outline.ts'
 import { type Range, newRowRenderer } from '../../transcript/html/row-renderer.ts'
-import type { CallCounts } from '../../transcript/html/strip.ts'
+import type { CallCounts } from '../../transcript/html/ticks.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { messageText } from '../trace/messages/views.ts'
 import type { PromptBeginning } from './trace-messages.ts'

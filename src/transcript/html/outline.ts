@@ -13,7 +13,8 @@ import { pathHtml } from './path.ts'
 import { counted } from './output.ts'
 import type { CallChanges } from '../calls.ts'
 import type { RowReport } from './rows.ts'
-import { type CallCounts, strip } from './strip.ts'
+import { strip } from './strip.ts'
+import type { CallCounts } from './ticks.ts'
 import type { Shown } from './tool.ts'
 
 const MOST_TEXT = 200

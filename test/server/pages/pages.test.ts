@@ -100,6 +100,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
   } as const
   const other = { label: words, q: words }
   const filter: FilterView = {
+    live: { of: 'members', slug: words, author: words, now: 0 },
     ...{
       path: '/',
       params: { scope: words },
@@ -119,7 +120,6 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       list: { traces: [trace], nextCursor: words },
       filter,
       scope: 'own',
-      userId: words,
       active: { slug: words, type: 'org' },
       namespaces: [{ slug: words, type: 'org' }],
       ...{ now: 0, service: words },
@@ -128,7 +128,6 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       list: { traces: [] },
       filter,
       scope: 'public',
-      userId: words,
       active: undefined,
       namespaces: [],
       ...{ now: 0, service: words },

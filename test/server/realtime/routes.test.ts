@@ -83,6 +83,32 @@ test('the feed of a namespace needs a token, and is null from the moment that it
   await until(() => client.values('mine').at(-1) === null)
 })
 
+test('a named namespace is shown to its members, from the moment that they join until they are removed', async () => {
+  const [owner, reader] = [await signIn(app), await signIn(app)]
+  const slug = 'a-named-team'
+  await owner.newTeam(slug)
+  const inTeam = (id: string) =>
+    app.call('PUT', `/v1/traces/${id}?namespace=${slug}`, { token: owner.token, body: { title: id } })
+  await inTeam('first')
+  const client = await open()
+  const args = { limit: 5, children: false, namespace: slug }
+  client.subscribe('reader', 'feed:getNamespaceTraces', { ...args, authToken: reader.token })
+  client.subscribe('nobody', 'feed:getNamespaceTraces', args)
+  client.subscribe('absent', 'feed:getNamespaceTraces', { ...args, namespace: 'no such', authToken: owner.token })
+  const shown = (id: string) => {
+    const traces = client.values(id).at(-1) as { title: string }[] | null | undefined
+    return traces ? traces.map(({ title }) => title).join() : traces
+  }
+  await until(() => ['reader', 'nobody', 'absent'].every((id) => shown(id) === null))
+  await owner.admit(slug, reader)
+  await until(() => shown('reader') === 'first')
+  await inTeam('second')
+  await until(() => shown('reader') === 'second,first')
+  await app.call('DELETE', `/v1/namespaces/${slug}/members/${reader.userId}`, { token: owner.token })
+  await until(() => shown('reader') === null)
+  assert.equal([shown('nobody'), shown('absent')], [null, null])
+})
+
 test('a feed without sub-agents has their number at their parent, as they come, go, and stand by themselves', async () => {
   const { token } = await signIn(app)
   const client = await open()

@@ -57,7 +57,8 @@ test('an unknown scope in the address shows the first page', async () => {
     await app.inject({ url: '/', headers: browser }),
     await app.inject({ url: '/?scope=other', headers: browser }),
   ]
-  assert.equal([other.statusCode, other.body], [200, page.body])
+  const [shown, expected] = [other, page].map(({ body }) => body.replace(/ data-now="\d+"/, ''))
+  assert.equal([other.statusCode, shown], [200, expected])
 })
 
 test('a wrong cursor in the address leads to the first page of the same list', async () => {

@@ -14,15 +14,21 @@ export const element = <Name extends keyof HTMLElementTagNameMap>(
 
 const SVG = 'http://www.w3.org/2000/svg'
 
+/** An element of a drawing, with attributes. */
+export const drawing = (
+  name: 'svg' | 'use' | 'rect',
+  attributes: Readonly<Record<string, string | number>>,
+): SVGElement => {
+  const made = document.createElementNS(SVG, name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value))
+  return made
+}
+
 /** A drawing of the page's sprite. */
-export const icon = (name: string): SVGSVGElement => {
-  const drawing = document.createElementNS(SVG, 'svg')
-  const use = document.createElementNS(SVG, 'use')
-  drawing.setAttribute('class', 'i')
-  drawing.setAttribute('aria-hidden', 'true')
-  use.setAttribute('href', `#i-${name}`)
-  drawing.append(use)
-  return drawing
+export const icon = (name: string): SVGElement => {
+  const made = drawing('svg', { class: 'i', 'aria-hidden': 'true' })
+  made.append(drawing('use', { href: `#i-${name}` }))
+  return made
 }
 
 export const button = (label: string, drawing: string, run: () => void): HTMLButtonElement => {

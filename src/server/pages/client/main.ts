@@ -40,7 +40,7 @@ const start = async () => {
     ...(page === 'members' ? memberActions() : []),
     ...(page === 'search' || document.querySelector('.list.traces') ? listActions() : []),
   ]
-  if (page === 'feed') followFeed()
+  followFeed()
   if (page === 'search') startSearch()
   if (page === 'new-namespace') checkSlug()
   if (page === 'namespace-settings') checkPicture()

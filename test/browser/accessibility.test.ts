@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { NewSession } from '../../src/contract/sessions.ts'
+import { indexed } from '../server/search/support/open-search.ts'
 import { checkAll } from './support/axe.ts'
 import { browserSuite } from './support/browser-suite.ts'
 import { type Seeded, conversation, seedSession, signUp, smallMessages } from './support/seed.ts'
@@ -59,6 +60,31 @@ const places: Readonly<Record<string, Place>> = {
     isMine: true,
     open: (page) => page.keyboard.press('Control+k'),
   },
+  'typing in the field at the top': {
+    part: '.bar',
+    path: () => '/help',
+    isMine: true,
+    open: async (page) => {
+      await indexed(world().app)
+      await page.locator('.bar input[type=search]').fill('task')
+      await page.locator('.hits mark').first().waitFor()
+      await page.keyboard.press('ArrowDown')
+    },
+  },
+  'the palette with what was found': {
+    part: 'dialog',
+    path: () => '/help',
+    isMine: true,
+    open: async (page) => {
+      await indexed(world().app)
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('task')
+      await page.locator('.palette .soft mark').first().waitFor()
+      await page.keyboard.press('End')
+      await page.keyboard.press('ArrowUp')
+    },
+  },
+  'what is not found': { path: () => '/search?q=%22task+do%22+has%3Aerror', isMine: true },
   changes: { path: (_, { path }) => `${path}/-/changes` },
   'a message in full': { path: (_, { path }) => `${path}/-/message/message%206` },
   'who can read': { path: ({ path }) => `${path}/-/visibility`, isMine: true },

@@ -8,7 +8,13 @@ import { type SharedLimit, newSharedLimit } from './shared-limit.ts'
 import type { HttpConfig } from './settings.ts'
 
 /** Limits that are counted by address for each route that has one. */
-export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search'
+export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search' | 'typed-search'
+
+/**
+ * The header of searches that a page sends while its reader types. Of the limit of searches of an address they take no more than a half, so that the other half
+ * is there for searches that were sent by a person.
+ */
+const TYPED = 'x-typed'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -71,6 +77,7 @@ export const openLimits = ({ config, databaseUrl, connections, logger }: LimitsO
     'device-session': shared('device-session', config.RATE_LIMIT_DEVICE_SESSIONS),
     'invite-look-up': shared('invite-look-up', config.RATE_LIMIT_INVITE_LOOKUPS),
     search: shared('search', config.RATE_LIMIT_SEARCHES),
+    'typed-search': shared('typed-search', Math.floor(config.RATE_LIMIT_SEARCHES / 2)),
   }
   return { perAddress, writes, reads, anonymousReads, unauthorized, close }
 }
@@ -100,14 +107,19 @@ const takeOne = (
  */
 export const installLimits = (app: FastifyInstance, limits: Limits | undefined): void => {
   if (!limits) return
+  const takeFor = async ({ headers, ip }: FastifyRequest, limit: AddressLimit): Promise<number | undefined> => {
+    const key = addressKey(ip)
+    const isTyped = limit === 'search' && headers[TYPED] !== undefined
+    const wait = isTyped ? await limits.perAddress['typed-search'].take(key) : undefined
+    return wait ?? limits.perAddress[limit].take(key)
+  }
   app.addHook('onRequest', (request, _reply, done) => {
     const { routeOptions } = request
     const { limit: ofAll, anonymousLimit } = routeOptions.config
     const ofAnonymous = typeof anonymousLimit === 'function' ? anonymousLimit(request) : anonymousLimit
     const limit = ofAll ?? (request.caller ? undefined : ofAnonymous)
     if (limit !== undefined) {
-      const asked = limits.perAddress[limit].take(addressKey(request.ip))
-      asked.then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)
+      takeFor(request, limit).then((wait) => done(wait === undefined ? undefined : rateLimited(wait)), done)
       return
     }
     const wait = takeOne(limits, request, routeOptions)

@@ -119,6 +119,18 @@ const order = ({ q, sort }: SearchView): Html =>
       : markup`<a href="${pathOf(q, one)}">${label}</a>`
   })}</nav>`
 
+/** The best hit of each session, for the list below the field where people type; the script of pages makes its options of them. */
+export const typedHits = (answer: SearchAnswer): Html =>
+  markup`<ul data-says="${figures(answer)}">${answer.results.map(({ trace, hits: [hit] }) => {
+    const { namespace, externalId } = trace
+    const path = tracePath(namespace.slug, externalId, hit?.messageExternalId)
+    return markup`<li data-href="${path}"><span dir="auto">${listedTitleOf(new Map(Object.entries(trace)))}</span>${
+      hit ? markup`<span class="soft" dir="auto">${snippetHtml(hit.snippet)}</span>` : none
+    }</li>
+`
+  })}</ul>
+`
+
 const through = ({ indexedThrough }: SearchAnswer): Html => {
   const iso = new Date(indexedThrough).toISOString()
   return markup`<time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time>`
@@ -187,7 +199,7 @@ const beginning = markup`<div class="blank left"><h2>Search what your agents did
 const found = (view: SearchView, answer: SearchAnswer): Html => {
   const { q, sort } = view
   if (answer.results.length === 0) return nothing(view, answer)
-  return markup`<div class="row"><p class="soft" role="status"><b>${figures(answer)}</b> Indexed through ${through(answer)}.</p>${order(view)}</div>
+  return markup`<div class="row"><p class="soft" data-says><b>${figures(answer)}</b> Indexed through ${through(answer)}.</p>${order(view)}</div>
 ${answer.results.map((result) => resultHtml(result, view))}${olderLink('/search', { q, sort }, answer.nextCursor)}`
 }
 

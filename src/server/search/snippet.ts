@@ -13,6 +13,8 @@ const LENGTH = 240
 const BEFORE = 60
 const BEFORE_IN_CODE = 100
 const ELLIPSIS = '…'
+/** Behind a full stop the ellipsis stands by itself. */
+const SPACED_ELLIPSIS = ` ${ELLIPSIS}`
 
 /** The index of the mark to begin with: the one whose snippet has the most marks. */
 const bestFirstMark = (marks: readonly Mark[]): number => {
@@ -57,14 +59,15 @@ const cut = ({ text, marks, first, isCode, goesOn }: ShownText): Snippet => {
   const start = markAround(earliest)?.[1] ?? earliest
   const prefix = start > 0 || goesOn[0] ? ELLIPSIS : ''
   const room = LENGTH - prefix.length
-  const isWhole = text.length - start + (goesOn[1] ? 1 : 0) <= room
-  const latest = isWhole ? text.length : endBefore(text, start + room - 1)
+  const isWhole = text.length - start + (goesOn[1] ? SPACED_ELLIPSIS.length : 0) <= room
+  const latest = isWhole ? text.length : endBefore(text, start + room - SPACED_ELLIPSIS.length)
   const [divided = first] = markAround(latest) ?? []
   let end = divided > first ? divided : latest
   const inside = marks.filter(([from]) => from >= start && from < end)
   const least = Math.min(end, inside.at(-1)?.[1] ?? start)
   while (end > least && /\s/.test(text[end - 1]!)) end -= 1
-  const suffix = goesOn[1] || /\S/.test(text.slice(end)) ? ELLIPSIS : ''
+  const ellipsis = text[end - 1] === '.' ? SPACED_ELLIPSIS : ELLIPSIS
+  const suffix = goesOn[1] || /\S/.test(text.slice(end)) ? ellipsis : ''
   const moved = prefix.length - start
   return {
     text: prefix + text.slice(start, end) + suffix,

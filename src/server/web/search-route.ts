@@ -5,15 +5,21 @@ import { parentsOf } from '../feed/session-lists.ts'
 import { addVary } from '../http/reply.ts'
 import { sendPage } from '../pages/page.ts'
 import { hasDays } from '../pages/query-notes.ts'
-import { type Narrower, type OtherSearch, searchPage } from '../pages/search.ts'
+import { documentHeaders } from '../pages/headers.ts'
+import { type Narrower, type OtherSearch, searchPage, typedHits } from '../pages/search.ts'
 import { offersFor } from '../search/offers.ts'
 import { fieldsIn, joined, typed } from '../search/query.ts'
 import { readerZone } from './reader-zone.ts'
 import { type SearchServices, search } from '../search/search.ts'
+import { fragmentHeaders } from './trace-sending.ts'
 import { agentName } from '../../transcript/agent-names.ts'
 
 const { q, sort, cursor } = api['GET /v1/search'].query
 const Query = z.object({ q, sort, cursor })
+const TypedQuery = z.object({ q })
+
+/** How many sessions are listed while a reader types. */
+const MOST_TYPED = 6
 
 /** The fields by which results can be narrowed, with their titles on the page. */
 const FACETS: Readonly<Partial<Record<FacetName, string>>> = {
@@ -57,7 +63,7 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
   return found.some(({ count }) => count < answer.total.value) ? found.slice(0, MOST_VALUES) : []
 }
 
-/** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
+/** `GET /search`: the results for the viewer. `GET /search/hits`: the first of them, for the script of every page while its reader types. No query is invalid: any text that is not a field is searched for as words. */
 export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
   const pageFor = async (request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
     const { caller, query } = request
@@ -93,6 +99,15 @@ export const searchPageRoute = (app: FastifyInstance, services: SearchServices):
     async (request, reply) => {
       addVary(reply, 'accept')
       return sendPage(reply, await pageFor(request))
+    },
+  )
+  app.get<{ Querystring: z.infer<typeof TypedQuery> }>(
+    '/search/hits',
+    { config: { auth: 'optional', anonymousLimit: 'search' }, schema: { querystring: TypedQuery } },
+    async (request, reply) => {
+      const { caller, query } = request
+      const answer = await search(services, { q: query.q, tz: readerZone(request), limit: MOST_TYPED }, caller)
+      return reply.headers({ ...documentHeaders, ...fragmentHeaders }).send(typedHits(answer).source)
     },
   )
 }

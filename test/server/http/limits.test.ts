@@ -10,6 +10,7 @@ const env = {
   RATE_LIMITS: 'on',
   RATE_LIMIT_DEVICE_SESSIONS: '3',
   RATE_LIMIT_INVITE_LOOKUPS: '2',
+  RATE_LIMIT_SEARCHES: '6',
   RATE_LIMIT_WRITES: '4',
   RATE_LIMIT_READS: '40',
   RATE_LIMIT_ANONYMOUS_READS: '20',
@@ -47,6 +48,28 @@ test('a client that is not a trusted proxy cannot set its address', async () => 
   const look = async (client: string) =>
     (await ask(node, '/v1/invites/000000000', client, undefined, '198.51.100.9')).statusCode
   assert.equal([await look('192.0.2.10'), await look('192.0.2.11'), await look('192.0.2.12')], [404, 404, 429])
+})
+
+test('searches while a reader types take no more than a half of those of an address without a session', async () => {
+  const search = async (isTyped: boolean, token?: string) => {
+    const headers = {
+      'x-forwarded-for': '192.0.2.7',
+      ...(isTyped ? { 'x-typed': 'yes' } : {}),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    }
+    const url = isTyped ? '/search/hits?q=x' : '/v1/search?q=x'
+    return (await node.app.inject({ url, remoteAddress: '10.0.0.1', headers })).statusCode
+  }
+  const inTurn = async (...all: readonly boolean[]) => {
+    const statuses: number[] = []
+    for (const isTyped of all) statuses.push(await search(isTyped))
+    return statuses
+  }
+  assert.equal(await inTurn(true, true, true, true, true), [200, 200, 200, 429, 429])
+  assert.equal(await inTurn(false, false, false, false), [200, 200, 200, 429])
+  const { token } = (await ask(node, '/v1/session', '192.0.2.7', { deviceId: 'the device of a typist' })).json().data
+    .session
+  for (let i = 0; i < 7; i++) assert.is(await search(true, token), 200)
 })
 
 test('a session that writes too much has to wait, but may still read', async () => {

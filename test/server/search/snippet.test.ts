@@ -53,7 +53,7 @@ test('of code three lines are shown at most, without their common indentation', 
   assert.is(shown('output', 'fig', '\u001b[31mred\u001b[0m\n\u001b[1m a fig\u001b[0m\r\nend'), 'red\n a [fig]\r\nend')
   assert.is(
     shown('output', 'fig', `${'word '.repeat(40)}fig ${'more '.repeat(60)}`),
-    `…${'word '.repeat(12)}[fig] ${'more '.repeat(35).trimEnd()}…`,
+    `…${'word '.repeat(12)}[fig] ${'more '.repeat(34).trimEnd()}…`,
   )
 })
 
@@ -62,6 +62,7 @@ test('prose and fenced code are shown by themselves', () => {
   assert.is(shown('answer', 'date', text), 'A [date] here:…')
   assert.is(shown('prompt', 'fig', text), 'const [fig] = 1\n  * 2')
   assert.is(shown('answer', 'plum', text), '…The [plum].')
+  assert.is(shown('answer', 'date', 'A date.\n\n```\n1\n```'), 'A [date]. …')
   assert.is(shown('answer', 'ts', text), '[ts]\nconst fig = 1\n  * 2')
 })
 

@@ -107,6 +107,18 @@ test('where nothing is found, looser searches are offered that find something', 
   assert.equal(await offers('nowhere has:error'), [])
 })
 
+test('the first hits are a list for scripts, with how many there are in words', async () => {
+  await write('listed', ['where is the <b>thicket</b>?'], { title: 'A <i>wood</i>' })
+  await indexed(app)
+  const hits = async (as?: string) => (await callerOf(app, as).open('/search/hits?q=thicket')).body
+  assert.match(
+    await hits(token),
+    /^<ul data-says="1 place in 1 session\."><li data-href="\/@[\w-]+\/listed\?m=m0"><span dir="auto">A &lt;i&gt;wood/,
+  )
+  assert.match(await hits(token), '&lt;b&gt;<mark>thicket</mark>&lt;/b&gt;?</span></li>')
+  assert.is((await hits()).trim(), '<ul data-says="0 places in 0 sessions."></ul>')
+})
+
 test('the numbers beside values say what they count', async () => {
   for (const i of [1, 2])
     await write(`counted-${i}`, ['a capybara'], { projectName: 'zoo', ...(i === 1 ? { agentId: 'one' } : {}) })

@@ -24,12 +24,18 @@ export class NoFragment extends Error {
 
 export type Fragment = { readonly content: DocumentFragment; readonly headers: Headers }
 
+type Asked = {
+  readonly signal?: AbortSignal
+  /** Whether a reader is typing: without a session such a search counts less than one that a person has sent. */
+  readonly isTyped?: boolean
+}
+
 /** Fetches a fragment of HTML from a path of this service. @throws NoFragment */
-export const fetchFragment = async (path: string, signal?: AbortSignal): Promise<Fragment> => {
+export const fetchFragment = async (path: string, { signal, isTyped = false }: Asked = {}): Promise<Fragment> => {
   const url = new URL(path, location.origin)
   if (url.origin !== location.origin) throw new NoFragment(0)
   const answer = await fetch(url, {
-    headers: { accept: 'text/html' },
+    headers: { accept: 'text/html', ...(isTyped ? { 'x-typed': 'yes' } : {}) },
     redirect: 'error',
     signal: signal ?? null,
   }).catch(() => undefined)

@@ -7,6 +7,7 @@ import { listActions, memberActions, siteActions } from './page-actions.ts'
 import { startInsights } from './insights-page.ts'
 import { checkSlug } from './new-namespace.ts'
 import { newPalette } from './palette.ts'
+import { startSearchField } from './search-field.ts'
 import { startSearch } from './search-page.ts'
 import { startSession } from './session-page.ts'
 import { checkPicture } from './picture-field.ts'
@@ -42,6 +43,7 @@ const start = async () => {
   ]
   followFeed()
   if (page === 'search') startSearch()
+  else startSearchField()
   if (page === 'new-namespace') checkSlug()
   if (page === 'namespace-settings') checkPicture()
   const show = { palette: () => {}, keys: () => {} }

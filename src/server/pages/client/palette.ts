@@ -2,14 +2,16 @@ import { comparable } from '../../../base/folded.ts'
 import { AHEAD, isSessionAhead, timeOrArrival } from '../../../base/time-ahead.ts'
 import type { FeedTrace } from '../../../contract/feed.ts'
 import { type Action } from './actions.ts'
+import { newAsking, onTyping } from './asking.ts'
 import { closest, element, icon } from './dom.ts'
+import { type Hit, findHits, refusal, searchAddress } from './hits.ts'
 import { modifier } from './keys.ts'
 import type { OutlinePlace } from './outline.ts'
 import { namespacePath, tracePath } from './paths.ts'
 import { placesIn } from './places.ts'
 
 /** The palette lists groups in this order. */
-const groups = ['Sessions', 'On this page', 'Go'] as const
+const groups = ['Sessions', 'On this page', 'Go', 'Found in sessions'] as const
 
 type Item = {
   readonly group: (typeof groups)[number]
@@ -17,6 +19,8 @@ type Item = {
   readonly drawing: string
   /** What the line ends with: keys, or a time. */
   readonly end?: Node
+  /** The text that was found. */
+  readonly text?: Node | undefined
 } & ({ readonly href: string } | { readonly run: () => void })
 
 const MOST_OF_GROUP = 8
@@ -90,17 +94,24 @@ const withoutRepeats = (items: readonly Item[]): Item[] => {
 }
 
 const searchItem = (words: string): Item[] => {
-  const form = document.querySelector<HTMLFormElement>('form[role=search][action]')
-  if (!form || words === '') return []
+  if (words === '' || !document.querySelector('form[role=search][action]')) return []
   return [
     {
       group: 'Go',
       label: `Search everything for “${words}”`,
       drawing: 'search',
-      href: `${form.action}?q=${encodeURIComponent(words)}`,
+      href: searchAddress(words),
     },
   ]
 }
+
+const hitItem = ({ href, title, text }: Hit): Item => ({
+  group: 'Found in sessions',
+  label: title.textContent,
+  drawing: 'outline',
+  href,
+  text,
+})
 
 /** A label with the words marked that were searched for. */
 const marked = (label: string, words: readonly string[]): HTMLElement => {
@@ -145,14 +156,17 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
     placeholder: 'Go to or do',
   })
   const list = element('div', { role: 'listbox', id: 'palette-list', 'aria-label': 'Results' })
+  const status = element('p', { class: 'vh', role: 'status' })
   const dialog = element(
     'dialog',
     { class: 'palette', 'aria-label': 'Go to or do' },
     element('label', { class: 'field' }, icon('search'), field, element('kbd', {}, 'Esc')),
     list,
+    status,
     hints(),
   )
   let fetched: readonly Item[] = []
+  let found: readonly Item[] = []
   let shown: { readonly item: Item; readonly option: HTMLElement }[] = []
   let chosen = 0
 
@@ -172,6 +186,7 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
         { role: 'option', id: `palette-${shown.length}` },
         icon(item.drawing),
         marked(item.label, words),
+        ...(item.text ? [item.text] : []),
         ...(item.end ? [item.end] : []),
       )
       shown.push({ item, option })
@@ -183,13 +198,16 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
     )
   }
 
-  const show = () => {
-    const text = field.value.trim()
+  const typed = () => field.value.trim()
+
+  /** Lists what has the typed words in its name, and what was found. */
+  const show = (index = 0) => {
+    const text = typed()
     const words = text.split(/\s+/).filter(Boolean)
-    const all = withoutRepeats([...fetched, ...ofPage(actions, places()), ...searchItem(text)]).filter(
-      ({ label, drawing }) =>
-        drawing === 'search' || words.every((word) => comparable(label).includes(comparable(word))),
+    const named = [...fetched, ...ofPage(actions, places())].filter(({ label }) =>
+      words.every((word) => comparable(label).includes(comparable(word))),
     )
+    const all = withoutRepeats([...named, ...searchItem(text), ...found])
     shown = []
     list.replaceChildren()
     for (const name of groups) {
@@ -197,8 +215,19 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
       if (items.length > 0) groupHtml(name, items.slice(0, MOST_OF_GROUP), words)
     }
     if (shown.length === 0) list.append(element('p', { class: 'soft', role: 'status' }, 'Nothing has this name.'))
-    choose(0)
+    choose(index)
   }
+
+  const asking = newAsking({
+    text: typed,
+    ask: findHits,
+    show: ({ says, hits }) => {
+      found = hits.map(hitItem)
+      show(chosen) // what was found is listed last, so that the chosen line stays
+      status.textContent = says
+    },
+    fail: (code) => (status.textContent = refusal(code)),
+  })
 
   const take = (index: number, isNewTab: boolean) => {
     const item = shown[index]?.item
@@ -207,7 +236,12 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
     go(item, isNewTab)
   }
 
-  field.addEventListener('input', show)
+  onTyping(field, () => {
+    if (typed() === '') found = []
+    show()
+    if (typed() === '') asking.stop()
+    else asking.typed()
+  })
   field.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) choose(chosen + step)
@@ -227,11 +261,13 @@ export const newPalette = (actions: readonly Action[], places: () => readonly Ou
   return () => {
     if (dialog.open) return dialog.close()
     field.value = ''
+    found = []
+    asking.stop()
     show()
     dialog.showModal()
     void Promise.all([recentTraces(), namespaces()]).then(([traces, mine]) => {
       fetched = [...traces, ...mine]
-      if (dialog.open) show()
+      if (dialog.open) show(chosen)
     })
   }
 }

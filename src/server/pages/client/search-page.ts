@@ -1,10 +1,9 @@
-import { announce } from './announce.ts'
-import { NoFragment, fetchFragment } from './fragment.ts'
+import { announce, whisper } from './announce.ts'
+import { newAsking, onTyping } from './asking.ts'
+import { fetchFragment } from './fragment.ts'
+import { refusal } from './hits.ts'
 import { showLocalTimes } from './times.ts'
 import { showLocalZone } from './zone.ts'
-
-/** How long after the last key a search is sent. */
-const PAUSE_MS = 120
 
 const addressOf = (words: string): string => {
   const parameters = new URLSearchParams(location.search)
@@ -12,14 +11,19 @@ const addressOf = (words: string): string => {
   return `/search?${new URLSearchParams({ q: words, ...(sort === null ? {} : { sort }) }).toString()}`
 }
 
-/** Puts the content of another page of a search in place of this one's. */
+const page = () => document.querySelector<HTMLElement>('.page')!
+const firstHit = () => document.querySelector<HTMLElement>('.found a.name')
+
+/** Puts the content of another page of a search in place of this one's. The focus stays in the results, if it was there. */
 const replaceBy = (content: DocumentFragment): void => {
-  const page = content.querySelector('body > .page, .page')
-  if (!page) return
-  document.querySelector('.page')!.replaceWith(page)
+  const other = content.querySelector('.page')
+  if (!other) return
+  const hadFocus = page().contains(document.activeElement)
+  page().replaceWith(other)
+  if (hadFocus) firstHit()?.focus()
   document.title = content.querySelector('title')?.textContent ?? document.title
-  showLocalTimes(page)
-  announce(page.querySelector('[role=status], h2')?.textContent ?? '')
+  showLocalTimes(other)
+  whisper(other.querySelector('[data-says], h2')?.textContent ?? '')
 }
 
 /** Searches while the reader types in the field at the top. Without this script, Enter searches. */
@@ -27,36 +31,30 @@ export const startSearch = (): void => {
   showLocalZone()
   const field = document.querySelector<HTMLInputElement>('.bar input[type=search]')
   if (!field) return
-  let shown = field.value.trim()
-  let asked: AbortController | undefined
-  let pause: ReturnType<typeof setTimeout> | undefined
-
-  const ask = async () => {
-    const words = field.value.trim()
-    if (words === shown) return
-    asked?.abort()
-    const own = (asked = new AbortController())
-    const address = addressOf(words)
-    try {
-      const { content } = await fetchFragment(address, own.signal)
-      if (own.signal.aborted) return
-      shown = words
-      history.replaceState(null, '', address)
+  const asking = newAsking({
+    text: () => field.value.trim(),
+    ask: async (words, signal) => {
+      page().setAttribute('aria-busy', 'true')
+      try {
+        return await fetchFragment(addressOf(words), { signal, isTyped: true })
+      } finally {
+        page().removeAttribute('aria-busy')
+      }
+    },
+    show: ({ content }, words) => {
+      history.replaceState(null, '', addressOf(words))
       replaceBy(content)
-    } catch (error) {
-      // Enter shows the page that says why.
-      if (!own.signal.aborted && error instanceof NoFragment)
-        announce('The search did not answer. Press Enter to ask again.')
-    }
-  }
-  field.addEventListener('input', () => {
-    clearTimeout(pause)
-    pause = setTimeout(() => void ask(), PAUSE_MS)
+    },
+    // Enter shows the page that says why.
+    fail: (status) => announce(refusal(status)),
   })
+  onTyping(field, asking.typed)
   field.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return
-    event.preventDefault() // a browser would empty the field, and the results would disappear
-    field.blur()
+    if (event.isComposing) return
+    if (event.key === 'ArrowDown') firstHit()?.focus()
+    else if (event.key === 'Escape') field.blur()
+    else return
+    event.preventDefault() // Escape would empty the field, and the results would disappear
   })
-  if (shown === '') field.focus()
+  if (field.value === '') field.focus()
 }

@@ -73,7 +73,7 @@ export const scripts = css`
       background: var(--sheet);
       box-shadow: var(--float);
     }
-    .find[hidden] {
+    :is(.find, .hits)[hidden] {
       display: none;
     }
     .find .field {
@@ -180,9 +180,24 @@ export const scripts = css`
       font-weight: 550;
       letter-spacing: 0;
     }
-    .palette li {
-      display: flex;
-      gap: var(--s3);
+    .bar .field {
+      position: relative;
+    }
+    .hits {
+      position: absolute;
+      inset-block-start: 100%;
+      inset-inline: 0;
+      overflow-y: auto;
+      max-block-size: 70dvh;
+      border-radius: var(--r2);
+      background: var(--sheet);
+      box-shadow: var(--float);
+      color: var(--text);
+    }
+    :is(.palette, .hits) li {
+      display: grid;
+      grid-template-columns: auto minmax(0, 1fr) auto;
+      column-gap: var(--s3);
       align-items: center;
       min-block-size: 2.25rem;
       margin-inline: var(--s2);
@@ -193,33 +208,37 @@ export const scripts = css`
     .palette li svg {
       color: var(--faint);
     }
-    .palette li > .num {
-      flex: none;
-    }
-    .palette li > span {
-      flex: 1;
-      min-inline-size: 0;
+    :is(.palette, .hits) li > span {
       overflow: hidden;
       text-overflow: ellipsis;
       white-space: nowrap;
     }
-    .palette li:hover {
+    :is(.palette, .hits) li > .soft {
+      display: -webkit-box;
+      grid-column: 2;
+      font-size: var(--t2);
+      white-space: normal;
+      overflow-wrap: anywhere;
+      -webkit-box-orient: vertical;
+      -webkit-line-clamp: 2;
+    }
+    :is(.palette, .hits) li:hover {
       background: var(--hover);
     }
-    .palette li[aria-selected='true'] {
+    :is(.palette, .hits) [aria-selected='true'] {
       background: var(--ink-tint);
       box-shadow: inset 3px 0 0 var(--ink);
       color: var(--ink-strong);
     }
-    .palette li[aria-selected='true'] :is(.faint, kbd) {
+    :is(.palette, .hits) [aria-selected='true'] :is(.faint, .soft, kbd) {
       color: inherit;
     }
-    .palette mark {
+    :is(.palette, .hits) mark {
       background: none;
       color: var(--ink);
       font-weight: 650;
     }
-    .palette p {
+    :is(.palette, .hits) p {
       padding: var(--s4);
     }
     .palette footer {
@@ -285,7 +304,7 @@ export const scripts = css`
         border-inline: 0;
         border-radius: 0 0 var(--r3) var(--r3);
       }
-      .palette li {
+      :is(.palette, .hits) li {
         min-block-size: 2.75rem;
       }
       .keys > div {

@@ -11,6 +11,10 @@ export const search = css`
     .row > .field {
       flex: 1 1 12rem;
     }
+    .offers {
+      display: grid;
+      gap: var(--s2);
+    }
     .chips {
       display: flex;
       flex-wrap: wrap;
@@ -106,6 +110,18 @@ export const search = css`
       }
       .bar .field {
         margin-inline: 0;
+      }
+      .aside ul {
+        display: flex;
+        flex-wrap: wrap;
+        column-gap: var(--s5);
+      }
+      /* as wide as the bar */
+      .bar .field {
+        position: static;
+      }
+      .hits {
+        inset-inline: var(--s3);
       }
       .chips {
         flex-wrap: nowrap;

@@ -10,5 +10,5 @@ import { shell } from './shell.ts'
 
 const rules = markup`${[shell, lists, changes, forms, search, insights, scripts]}`.source
 
-/** The style sheet of the pages, without indents: that of transcripts, which declares the layers, and what only pages have. */
-export const style: string = `${transcriptStyle}${rules}`.replaceAll(/\n +/g, '\n')
+/** The style sheet of the pages, on few lines: that of transcripts, which declares the layers, and what only pages have. */
+export const style: string = `${transcriptStyle}${rules}`.replaceAll(/\n +/g, '\n').replaceAll(/(?<=[{};,])\n/g, '')

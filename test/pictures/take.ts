@@ -14,7 +14,7 @@ const FOLDER = join(root, 'src', 'server', 'web', 'pictures')
 
 /** The parts of the pages in the pictures, in CSS pixels. A README shows them at about two thirds of their size. */
 const WIDTH = 1200
-const heights = { feed: 771, session: 1120 } as const
+const heights = { feed: 769, session: 1120 } as const
 /** Enough for sharp text on screens with two pixels for each of CSS. */
 const PIXELS = 1.75
 /** Of WebP, where text is still clear and a picture has 80 to 130 kB; a PNG has 400. */

@@ -18,6 +18,7 @@ import { timelineLag } from './timeline-lag.ts'
 import { webDeepLink, webScroll } from './web-long.ts'
 import { webPage } from './web-page.ts'
 import { usage } from './usage.ts'
+import { attribution } from './attribution.ts'
 import { bareBatches } from './yardsticks.ts'
 
 /**
@@ -62,6 +63,7 @@ export const rows: readonly Measure[] = [
   { name: 'search-index', unit: '', measure: searchIndex },
   { name: 'search-query', unit: '', measure: searchQuery },
   { name: 'usage', unit: '', measure: usage },
+  { name: 'attribution', unit: '', measure: attribution },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },

@@ -44,7 +44,7 @@ const rebuild = (): Command =>
   withAction(
     new Command('rebuild').argument(
       '[group]',
-      'which read models: main, timeline or search (default: all, one after the other)',
+      'which read models: main, timeline, search or attribution (default: all, one after the other)',
     ),
     rebuildHelp,
     async () => (await import('../rebuild.ts')).rebuildGroups,

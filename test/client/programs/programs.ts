@@ -16,8 +16,8 @@ export type Program = {
   /** What stands in its home folder before the first run. */
   readonly files: (provider: string) => Readonly<Record<string, string>>
   readonly env: (provider: string) => Readonly<Record<string, string>>
-  /** The words by which it is asked; `goesOn`: in its last session. */
-  readonly words: (prompt: string, goesOn: boolean) => readonly string[]
+  /** The words by which it is asked; `goesOn`: in its last session, or in that with this id, which only Codex is asked for. */
+  readonly words: (prompt: string, goesOn: boolean | string) => readonly string[]
   /** Scenes that it has no means for. */
   readonly without?: readonly string[]
   readonly notStored?: readonly NotStored[]
@@ -48,7 +48,7 @@ export const programs: readonly Program[] = [
     env: () => ({}),
     words: (prompt, goesOn) => [
       'exec',
-      ...(goesOn ? ['resume', '--last'] : []),
+      ...(goesOn === false ? [] : ['resume', goesOn === true ? '--last' : goesOn]),
       '--json',
       '--dangerously-bypass-approvals-and-sandbox',
       prompt,
@@ -176,7 +176,7 @@ type Asked = {
   readonly project: string
   readonly provider: string
   readonly prompt: string
-  readonly goesOn: boolean
+  readonly goesOn: boolean | string
 }
 
 /** Asks it once. Its exit code is no matter: what counts is what it has stored. Returns what it has written to both outputs. */

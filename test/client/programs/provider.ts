@@ -52,6 +52,7 @@ const send = (response: ServerResponse, status: number, body: object) => {
  */
 export const startProvider = async (folder: string) => {
   const answers: ProviderAnswer[] = []
+  const asked: Body[] = []
   let [number, refused] = [0, 0]
 
   const answerTo = (api: Api, body: Body, path: string): ProviderAnswer | undefined => {
@@ -80,6 +81,7 @@ export const startProvider = async (folder: string) => {
     if (pathname.endsWith(':countTokens')) return send(response, 200, { totalTokens: 1_234 })
     if (!api) return send(response, 404, { error: { message: 'The provider has no such path.' } })
     const body = (await json(request)) as Body
+    asked.push(body)
     const answer = answerTo(api, body, pathname)
     if (!answer) {
       const error = { type: 'invalid_request_error', code: 400, message: 'The provider refuses this prompt.' }
@@ -103,6 +105,8 @@ export const startProvider = async (folder: string) => {
   return {
     url: `http://127.0.0.1:${port}`,
     answers,
+    /** The bodies of all requests. */
+    asked,
     refused: () => refused,
     close: async () => {
       server.closeAllConnections()

@@ -143,7 +143,7 @@ for (const target of targets)
           )
         assert.equal(plain(heard), plain(wanted))
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     ))
 
 const anyPart = fc.oneof(
@@ -196,7 +196,7 @@ for (const target of targets)
         const check = target.newLineCheck?.()
         assert.ok(documents.every((document) => check?.(document) ?? true))
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     ))
 
 test('Claude Code: each line has what the program needs, in one chain, an answer one line for each block', async () => {

@@ -97,6 +97,7 @@ const newSession = async (target: Target, place: Place, trace: TraceDetail): Pro
     branch: head?.branch,
     commit: head?.commit,
     version: await programVersion(target, place),
+    provider: await target.provider?.(place),
     at: Date.now(),
     model: trace.model,
     isOwn: trace.agentId === target.agent.id,

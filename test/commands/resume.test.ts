@@ -158,6 +158,8 @@ test('--at ends after that message, with the results of its calls; --in writes f
       codex.file,
       /\.codex\/sessions\/\d{4}\/\d\d\/\d\d\/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[0-9a-f-]{36}\.jsonl$/,
     )
+    const [meta = ''] = readFileSync(codex.file, 'utf8').split('\n')
+    assert.match(meta, '"model_provider":"openai"')
     assert.is(codex.command, `cd '${dir}' && codex resume ${codex.id}`)
     const printed = await user.run('resume', ID, '--dir', dir, '--print')
     assert.equal([printed.how, printed.err], [0, ''])

@@ -40,7 +40,7 @@ const callsIn = ({ parts }: SessionMessage): Set<string> => {
 
 /**
  * The messages of a session, up to that with the id `last` if it is given, and the results of its calls. `isOwn`: whether they are written for the
- * agent that has said them.
+ * agent that has said them. @throws Error if the last one is not there
  */
 export async function* sessionMessages(
   stored: AsyncIterable<StoredMessage>,
@@ -54,4 +54,5 @@ export async function* sessionMessages(
     if (!open && each.externalId === last) open = callsIn(message)
     if (open?.size === 0) return
   }
+  if (last !== undefined && !open) throw new Error(`The message "${last}" was removed meanwhile: nothing was written.`)
 }

@@ -10,6 +10,7 @@ import { codexFolder } from '../agents/codex/files.ts'
 import { writeSession as writeCodex } from '../agents/codex/write.ts'
 import type { Json } from '../agents/support/json.ts'
 import type { WriteSession } from '../agents/support/writer.ts'
+import { configuredProvider } from './codex-provider.ts'
 import { projectFolder } from './project-folder.ts'
 
 /** Where a session is to go on: the real path of a folder, and the user's own folders. */
@@ -27,6 +28,8 @@ export type Target = {
   readonly command: (id: string) => readonly string[]
   /** The member of a line that has the version of the program, and the version without a session on this machine. */
   readonly version: { readonly member: string; readonly otherwise: string }
+  /** The provider of models that the program is set up for, where it refuses a session of another one. */
+  readonly provider?: (place: Place) => Promise<string>
   /** A check of lines beside the parser's: whether the next one follows. */
   readonly newLineCheck?: () => (line: Json) => boolean
 }
@@ -55,6 +58,7 @@ const codexTarget: Target = {
     return join(codexFolder(env, home), 'sessions', year, month, day, name)
   },
   command: (id) => ['codex', 'resume', id],
+  provider: ({ env, home }) => configuredProvider(join(codexFolder(env, home), 'config.toml')),
   version: { member: 'cli_version', otherwise: '0.171.0' },
 }
 

@@ -315,6 +315,7 @@ test('Codex: a session begins with its meta line, each prompt with a turn, and n
       ...['function_call', 'function_call_output', 'custom_tool_call', 'exec_command_end', 'custom_tool_call_output'],
       ...[
         'turn_context',
+        'agent_message',
         'message',
         'task_complete',
         'turn_context',
@@ -329,6 +330,7 @@ test('Codex: a session begins with its meta line, each prompt with a turn, and n
     ...['session_id', 'id', 'timestamp', 'cwd', 'originator', 'cli_version', 'source', 'thread_source'],
   ])
   assert.equal(documents[0]!['payload'].id, session.id)
+  assert.is(documents.find(({ payload }) => payload.type === 'agent_message')!['payload'].message, 'Done.')
   for (const { type, payload } of documents)
     if (type === 'turn_context')
       for (const name of Object.keys(payload)) assert.ok(['turn_id', 'cwd', 'model'].includes(name))

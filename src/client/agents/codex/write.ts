@@ -71,8 +71,11 @@ const newItems = (tally: Tally) => {
   return (part: WrittenPart, piece: Piece): Items => {
     if (part.type === 'tool_call') return callItem(part, piece)
     if (part.type === 'tool_result') return resultItem(part, piece)
-    const content = [{ type: 'output_text', text: part.content.text }]
-    return { lines: [item({ type: 'message', ...idOf(piece, 'message'), role: 'assistant', content })], part }
+    const { text } = part.content
+    const content = [{ type: 'output_text', text }]
+    // The program shows what events say, and tells the provider what items say.
+    const shown = event({ type: 'agent_message', message: text })
+    return { lines: [shown, item({ type: 'message', ...idOf(piece, 'message'), role: 'assistant', content })], part }
   }
 }
 
@@ -131,7 +134,7 @@ const newTurns = ({ id, directory, model: usual }: WrittenSession) => {
   }
 }
 
-const metaLine = ({ id, directory, version, at, branch, commit }: WrittenSession): Line => ({
+const metaLine = ({ id, directory, version, provider, at, branch, commit }: WrittenSession): Line => ({
   type: 'session_meta',
   payload: {
     session_id: id,
@@ -142,6 +145,7 @@ const metaLine = ({ id, directory, version, at, branch, commit }: WrittenSession
     cli_version: version,
     source: 'cli',
     thread_source: 'user',
+    ...(provider === undefined ? {} : { model_provider: provider }),
     ...(branch === undefined && commit === undefined ? {} : { git: { commit_hash: commit, branch } }),
   },
 })

@@ -11,6 +11,8 @@ export type WrittenSession = {
   readonly commit?: string | undefined
   /** The version of the agent's program. */
   readonly version: string
+  /** The provider of models that the program is set up for, where its files name one. */
+  readonly provider?: string | undefined
   /** When it is written, in milliseconds. */
   readonly at: number
   /** The model of most answers. */

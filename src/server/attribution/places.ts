@@ -33,8 +33,17 @@ const resolved = (path: string): string => {
   return names.join('/')
 }
 
+/** The full paths of calls that were compared before: each is compared with those of many lines. */
+const known = new WeakMap<Where, string>()
+
 /** The path with the folder of the project before it, where it is relative and that folder is known. */
-const fullPath = ({ path, projectPath }: Where): string => {
+const fullPath = (where: Where): string => {
+  const full = known.get(where) ?? newFullPath(where)
+  known.set(where, full)
+  return full
+}
+
+const newFullPath = ({ path, projectPath }: Where): string => {
   if (isAbsolute(path) || projectPath === undefined) return resolved(path)
   return resolved(`${comparedPath(projectPath).replace(/\/+$/, '')}/${path}`)
 }

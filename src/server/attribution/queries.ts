@@ -19,6 +19,9 @@ export type WrittenRow = {
   readonly path: string
 }
 
+/** The most rows that are read for such a line in the files of one name: the newest ones. */
+const MOST_IN_FILES = 16
+
 const columns = `
   r.trace_id, r.incarnation, r.ordinal, r.nth, r.file, r.at, r.identity, r.whole is not null as is_whole, r.path`
 
@@ -34,7 +37,7 @@ const byFile = `
   select u.n::int4 as asked, w.* from unnest($1::int8[], $2::int8[]) with ordinality u (hash, name, n)
   cross join lateral (
     select ${columns} from written_files r where r.written @> array[u.hash, u.name] and r.at <= $3::int8
-    order by r.at desc limit ${MOST_ROWS}
+    order by r.at desc limit ${MOST_IN_FILES}
   ) w`
 
 /** A line, and the hash of the name of a file. */

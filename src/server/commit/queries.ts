@@ -116,11 +116,15 @@ export const listCommits = async (reads: CommitReads, filter: Filter, { limit, c
   }
 }
 
-const counted = `select count(*)::int4 as count from commits c where ${conditions}`
+const counted = `
+  select count(*)::int4 as count from commit_traces x
+  cross join lateral (select * from commits r where r.id = x.commit_id limit 1) c
+  cross join lateral (select * from traces r where r.id = x.trace_id limit 1) t
+  where x.trace_id = $1 and t.created_at = x.created_at and t.namespace_id = c.namespace_id and not ${isReplaced}`
 
 /** How many recorded commits have lines of a trace. */
-export const countCommits = async (reads: CommitReads, filter: Filter): Promise<number> =>
-  (await reads.rows<{ count: number }>('commits-count', counted, valuesOf(filter)))[0]!.count
+export const countCommits = async (reads: CommitReads, traceId: string): Promise<number> =>
+  (await reads.rows<{ count: number }>('commits-count', counted, [traceId]))[0]!.count
 
 const twins = `
   select o.id, o.patch from commits o

@@ -18,6 +18,18 @@ export const beneathNamespace = (slug: string, name: string): string => `${names
 export const insightsPath = (slug: string, days?: number): string =>
   `${beneathNamespace(slug, 'insights')}${days === undefined ? '' : `?days=${days}`}`
 
+/** The recorded commits of a namespace, all or those with lines of a trace. */
+export const commitsPath = (
+  slug: string,
+  { trace, cursor }: { readonly trace?: string | undefined; readonly cursor?: string | undefined } = {},
+): string => {
+  const query = new URLSearchParams({
+    ...(trace === undefined ? {} : { trace: trace.toWellFormed() }),
+    ...(cursor === undefined ? {} : { cursor }),
+  })
+  return `${beneathNamespace(slug, 'commits')}${query.size === 0 ? '' : `?${query.toString()}`}`
+}
+
 /** The page of a trace; with a message, the page at that message. */
 export const tracePath = (slug: string, externalId: string, messageId?: string): string =>
   `${namespacePath(slug)}/${toSegment(externalId)}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`

@@ -6,6 +6,7 @@ import { beneathNamespace, insightsPath, namespacePath } from './links.ts'
 const tabs = [
   { name: 'sessions', label: 'Sessions', isForAdmins: false },
   { name: 'insights', label: 'Insights', isForAdmins: false },
+  { name: 'commits', label: 'Commits', isForAdmins: false },
   { name: 'members', label: 'Members', isForAdmins: false },
   { name: 'timeline', label: 'Timeline', isForAdmins: true },
   { name: 'settings', label: 'Settings', isForAdmins: true },

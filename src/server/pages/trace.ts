@@ -8,7 +8,7 @@ import { counted } from '../../transcript/html/output.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
 import { clientHtml } from './commands.ts'
-import { beneathTrace, namespacePath, tracePath } from './links.ts'
+import { beneathTrace, namespacePath, tracePath, commitsPath } from './links.ts'
 import { continueMenu } from './trace-continue.ts'
 import { crumbTitle, traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
@@ -40,6 +40,8 @@ export type TracePage = {
   /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
   /** The session that this one continues, or that has started it. */
+  /** How many recorded commits have lines of it, as far as the viewer may know. */
+  readonly commits: number
   readonly origin:
     (Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean; readonly agent: string | undefined }) | undefined
   /** The number of files that the session changed. */
@@ -219,6 +221,18 @@ const originOf = ({ origin }: TracePage): Html | undefined =>
   origin &&
   markup`<span>${icon(origin.isContinued ? 'branch' : 'sub-agent')}${origin.isContinued ? 'continues' : markup`by <bdi>${origin.agent ?? 'an agent'}</bdi>, in`} <a href="${origin.path}"><bdi>${origin.title}</bdi></a></span>`
 
+/** A link to the commits with lines of the session. */
+const commitsOf = ({ commits, slug, externalId }: TracePage): Html | undefined =>
+  commits === 0
+    ? undefined
+    : markup`<span><a href="${commitsPath(slug, { trace: externalId })}">in ${commits.toLocaleString('en')} ${commits === 1 ? 'commit' : 'commits'}</a></span>`
+
+/** Where the session comes from, and where it went. */
+const relatedOf = (page: TracePage): Html | undefined => {
+  const [origin, commits] = [originOf(page), commitsOf(page)]
+  return origin && commits ? markup`${origin}${commits}` : (origin ?? commits)
+}
+
 /** The beginning of the page, up to the first message. */
 export const startOfTrace = (page: TracePage): Html => {
   const { slug, externalId, head, revision, count, viewer, mayWrite } = page
@@ -240,7 +254,7 @@ export const startOfTrace = (page: TracePage): Html => {
       ? none
       : markup`<div class="blank left"><p class="soft">This session has no messages yet.</p>${howTo}</div>\n`
   return markup`${start}<div class="trace" data-trace="${tracePath(slug, externalId)}" data-revision="${revision.toString()}" data-count="${count}">
-<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page), origin: originOf(page) })}${publishedOf(page)}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
+<main id="main">${headHtml(head, { crumbs: crumbsOf(page), acts: actsOf(page), tabs: tabsOf(page), origin: relatedOf(page) })}${publishedOf(page)}${linkedOf(page)}${pageNav(page, 'Pages')}${empty}<div class="msgs" id="messages">
 `
 }
 

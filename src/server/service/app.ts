@@ -30,6 +30,7 @@ import { namespaceTracesRoute } from '../trace/namespace-traces-route.ts'
 import { traceRoutes } from '../trace/routes.ts'
 import { userRoutes } from '../user/routes.ts'
 import { avatarRoutes } from '../namespace/avatar-routes.ts'
+import { commitsPageRoute } from '../web/commits-route.ts'
 import { feedPageRoute } from '../web/feed-route.ts'
 import { helpPageRoute } from '../web/help-route.ts'
 import { insightsPageRoute } from '../web/insights-route.ts'
@@ -231,6 +232,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       newNamespaceRoute,
       namespaceSettingsRoutes,
       timelinePageRoute,
+      commitsPageRoute,
       tracePageRoute,
       traceRowsRoute,
       traceChangesRoute,

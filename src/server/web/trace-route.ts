@@ -141,6 +141,7 @@ const tracePageOf = async (
       linked: m === undefined ? undefined : (linked.place ?? 'lost'),
       isLive: isLive(shown, services.now()),
       origin: relations.origin,
+      commits: shown.commits,
       changed: changedFiles(fields),
       preview: previewOf(shown, linked, { url, firstPrompt }),
     }),

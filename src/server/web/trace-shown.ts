@@ -3,6 +3,7 @@ import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import type { TraceDetail } from '../../contract/trace.ts'
 import type { Caller } from '../http/caller.ts'
 import type { ModelRegistry } from '../models/registry.ts'
+import { countCommits } from '../commit/queries.ts'
 import { locateToRead } from '../trace/locate.ts'
 import { shownRow } from '../trace/model-names.ts'
 import { mayWrite } from '../trace/policy.ts'
@@ -57,8 +58,9 @@ export const showTrace = async (
   caller: Caller | undefined,
 ) => {
   const { trace, role, ...located } = await locateToRead(reads, { externalId, namespace: slug }, caller)
-  const [person, relations] = await Promise.all([
+  const [person, commits, relations] = await Promise.all([
     personOf(reads, trace),
+    located.reader.isMember ? countCommits(reads, trace.id) : 0,
     relationsOf({ reads, models }, trace, located.reader.isMember),
   ])
   const reader = { ...located.reader, linked: relations.linked }
@@ -74,6 +76,8 @@ export const showTrace = async (
     fields,
     head: { ...head, author },
     relations,
+    /** How many recorded commits have lines of it; for members only. */
+    commits,
     reader,
     mayWrite: caller !== undefined && mayWrite({ createdBy: trace.created_by }, { userId: caller.userId, role }),
 

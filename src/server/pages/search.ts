@@ -179,11 +179,11 @@ const nothing = ({ q, sort, offers }: SearchView, answer: SearchAnswer): Html =>
   return markup`<div class="blank left"><h2>Nothing for “<bdi>${visibleLine(q)}</bdi>”</h2>
 <p>Searched ${answer.complete ? 'all' : 'the newest'} sessions that you may read, through ${through(answer)}. One message has to hold all that you look for, whole or as
 parts of a name (<code>getUserName</code> is found by <code>user</code>, not by <code>us</code>).</p>
-${meant.length === 0 ? none : markup`<ul class="offers">${meant}</ul>`}${
+${meant.length === 0 ? none : markup`<ul class="offers">${meant}</ul>`}${older}${
     found.length === 0
       ? none
       : markup`<h3 id="offers">These find something</h3><ul class="offers" aria-labelledby="offers">${found}</ul>`
-  }${older}</div>
+  }</div>
 `
 }
 

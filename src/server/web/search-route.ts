@@ -63,7 +63,20 @@ const narrowerIn = (field: FacetName, text: string, answer: SearchAnswer): Narro
   return found.some(({ count }) => count < answer.total.value) ? found.slice(0, MOST_VALUES) : []
 }
 
-/** `GET /search`: the results for the viewer. `GET /search/hits`: the first of them, for the script of every page while its reader types. No query is invalid: any text that is not a field is searched for as words. */
+/** `GET /search/hits`: the first results, for the script of every page while its reader types. */
+const hitsRoute = (app: FastifyInstance, services: SearchServices): void => {
+  app.get<{ Querystring: z.infer<typeof TypedQuery> }>(
+    '/search/hits',
+    { config: { auth: 'optional', anonymousLimit: 'search' }, schema: { querystring: TypedQuery } },
+    async (request, reply) => {
+      const { caller, query } = request
+      const answer = await search(services, { q: query.q, tz: readerZone(request), limit: MOST_TYPED }, caller)
+      return reply.headers({ ...documentHeaders, ...fragmentHeaders }).send(typedHits(answer).source)
+    },
+  )
+}
+
+/** `GET /search`: the results for the viewer. No query is invalid: any text that is not a field is searched for as words. */
 export const searchPageRoute = (app: FastifyInstance, services: SearchServices): void => {
   const pageFor = async (request: FastifyRequest<{ Querystring: z.infer<typeof Query> }>) => {
     const { caller, query } = request
@@ -101,13 +114,5 @@ export const searchPageRoute = (app: FastifyInstance, services: SearchServices):
       return sendPage(reply, await pageFor(request))
     },
   )
-  app.get<{ Querystring: z.infer<typeof TypedQuery> }>(
-    '/search/hits',
-    { config: { auth: 'optional', anonymousLimit: 'search' }, schema: { querystring: TypedQuery } },
-    async (request, reply) => {
-      const { caller, query } = request
-      const answer = await search(services, { q: query.q, tz: readerZone(request), limit: MOST_TYPED }, caller)
-      return reply.headers({ ...documentHeaders, ...fragmentHeaders }).send(typedHits(answer).source)
-    },
-  )
+  hitsRoute(app, services)
 }

@@ -60,7 +60,10 @@ const [SEES_ALL, USER, MODELS] = [0, 1, 2].map((i) => `$${FIRST_WEIGHT + columns
 
 const author = `case when ${SEES_ALL}::bool or c.created_by = ${USER}::uuid then c.created_by::text else '' end`
 
-/** SQL for the sums of a period by day, agent, project and author, for each price and model; those of the dearest traces; and numbers of traces. */
+/**
+ * SQL for the sums of a period by day, and by agent, project and author together, for each price and model; those of the dearest traces; and
+ * numbers of traces. Few agents, projects and authors occur together, so that each of them is added up here, and not once more by PostgreSQL.
+ */
 const sumsStatement = `
   with of_present as materialized (
     select c.*, ${author} collate "C" as author, ($5::jsonb ->> (c.prices || '/' || ${modelOf}))::int4 as class
@@ -76,41 +79,42 @@ const sumsStatement = `
   ), dearest as (
     select trace_id from of_trace where weight > 0 order by weight desc, trace_id limit ${MOST_DEAR}
   )
-  select case grouping(day, agent, project, author) when 7 then 'day' when 11 then 'agent' when 13 then 'project' else 'author' end as by,
-    coalesce(day::text, agent, project, author) as key, class, kinds, null::int8 as traces, sum(messages) as messages,
-    ${eachSum((name) => `sum(${name}) as ${name}`)}
-  from keyed group by grouping sets ((day, class, kinds), (agent, class, kinds), (project, class, kinds), (author, class, kinds))
-  having sum(messages) > 0
+  select case grouping(day) when 0 then 'day' else 'field' end as by, day::text as key, agent, project, author, class, kinds,
+    null::int8 as traces, sum(messages) as messages, ${eachSum((name) => `sum(${name}) as ${name}`)}
+  from keyed group by grouping sets ((day, class, kinds), (agent, project, author, class, kinds)) having sum(messages) > 0
   union all
-  select 'trace', k.trace_id::text, k.class, k.kinds, null, sum(k.messages), ${eachSum((name) => `sum(k.${name})`)}
-  from keyed k where k.trace_id = any(array(select trace_id from dearest)) group by 2, 3, 4 having sum(k.messages) > 0
+  select 'trace', k.trace_id::text, null, null, null, k.class, k.kinds, null, sum(k.messages), ${eachSum((name) => `sum(k.${name})`)}
+  from keyed k where k.trace_id = any(array(select trace_id from dearest)) group by 2, 6, 7 having sum(k.messages) > 0
   union all
-  select 'traces-' || by, key, null, null, traces, null, ${eachSum(() => 'null')} from (
-    select 'day' as by, day::text as key, count(*) as traces from (
+  select 'traces-' || by, key, agent, project, author, null, null, traces, null, ${eachSum(() => 'null')} from (
+    select 'day' as by, day::text as key, null as agent, null as project, null as author, count(*) as traces from (
       select day from keyed group by day, trace_id having sum(messages) > 0
     ) d group by day
     union all
-    select 'model', model_index::text, count(*) from (
+    select 'model', model_index::text, null, null, null, count(*) from (
       select model_index from keyed group by model_index, trace_id having sum(messages) > 0
     ) m group by model_index
     union all
-    select case grouping(agent, project, author) when 3 then 'agent' when 5 then 'project' else 'author' end,
-      coalesce(agent, project, author), count(*)
-    from of_trace group by grouping sets ((agent), (project), (author))
+    select 'field', null, agent, project, author, count(*) from of_trace group by agent, project, author
     union all
-    select 'unknown', '', count(*) from of_present where class is null having count(*) > 0
+    select 'unknown', '', null, null, null, count(*) from of_present where class is null having count(*) > 0
   ) n`
 
 /** Stands for sums at a price that the statement was not told of. */
-const UNKNOWN = 'traces-unknown'
+const UNKNOWN = 'traces-unknown' as const
 
-type By = 'day' | 'agent' | 'project' | 'author' | 'trace'
+/** The fields of a trace that have sums. Rows `by` `field` have all of them. */
+const fields = ['agent', 'project', 'author'] as const
+type Fields = Record<(typeof fields)[number], string>
 
-type GroupRow = { by: By; key: string; class: number; kinds: number; messages: number } & Record<
-  (typeof columns)[number] | 'cost',
-  number
->
-type TracesRow = { by: `traces-${string}`; key: string; traces: bigint }
+type GroupRow = ({ by: 'day' | 'trace'; key: string } | ({ by: 'field' } & Fields)) & {
+  class: number
+  kinds: number
+  messages: number
+} & Record<(typeof columns)[number] | 'cost', number>
+type TracesRow = { traces: bigint } & (
+  { by: 'traces-day' | 'traces-model' | 'traces-unknown'; key: string } | ({ by: 'traces-field' } & Fields)
+)
 
 /** SQL for the messages of each hour of the week, and the traces that have messages in the most quarters of an hour. */
 const hoursStatement = `
@@ -181,21 +185,39 @@ type Read = {
 const shownModels = (classes: readonly PriceClass[]): ReadonlyMap<string, number> =>
   new Map([...new Set(classes.map((one) => one.shown))].map((shown, i) => [shown, i]))
 
+/** The numbers of traces under each key. */
+const newTraces = () => {
+  const byKey = new Map<string, number>()
+  const add = (by: string, key: string, traces: bigint) =>
+    byKey.set(`${by}/${key}`, (byKey.get(`${by}/${key}`) ?? 0) + Number(traces))
+  return { add, of: (by: string, key: string | number | undefined) => byKey.get(`${by}/${key}`) ?? 0 }
+}
+
+const tracesIn = (rows: Read['rows']) => {
+  const traces = newTraces()
+  for (const row of rows) {
+    if (!isTraces(row)) continue
+    if (row.by === 'traces-field') for (const field of fields) traces.add(field, row[field], row.traces)
+    else traces.add(row.by.slice('traces-'.length), row.key, row.traces)
+  }
+  return traces
+}
+
 /** The sums under each key, with the numbers of traces. */
 const addedUp = ({ models, classes, rows }: Read) => {
   const shown = shownModels(classes)
   const all = { day: newGroups(), agent: newGroups(), project: newGroups(), author: newGroups(), trace: newGroups() }
   const [model, total] = [newGroups(), newGroups()]
-  const traces = new Map<string, number>()
+  const traces = tracesIn(rows)
   for (const row of rows) {
-    if (isTraces(row)) {
-      traces.set(`${row.by}/${row.key}`, Number(row.traces))
-      continue
-    }
+    if (isTraces(row)) continue
     const priceClass = classes[row.class - 1]!
     const group = groupOf(row, priceClass)
-    all[row.by].add(row.key, row.messages, group)
-    if (row.by !== 'agent') continue
+    if (row.by !== 'field') {
+      all[row.by].add(row.key, row.messages, group)
+      continue
+    }
+    for (const field of fields) all[field].add(row[field], row.messages, group)
     model.add(priceClass.shown, row.messages, group)
     total.add('', row.messages, group)
   }
@@ -203,7 +225,7 @@ const addedUp = ({ models, classes, rows }: Read) => {
     [...byKey].map(([key, { messages, groups }]) => [
       key,
       {
-        traces: traces.get(`traces-${by}/${by === 'model' ? shown.get(key) : key}`) ?? 0,
+        traces: traces.of(by, by === 'model' ? shown.get(key) : key),
         messages,
         ...usageOf(groups, null, models),
       },

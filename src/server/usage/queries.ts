@@ -115,13 +115,16 @@ const sumStatement = (key: Key): string => `
     group by grouping sets ((day, key, model, prices, kinds), (day, key, trace_id)) having sum(messages) > 0
   ) g group by 1, 2 limit ${LIMIT}`
 
+// Copies are added up before their tools are taken apart: those of a fork call the same ones over and over.
 const toolStatement = `
   with of_traces as (
     select c.trace_id, ${DAY} as day, c.tool as key, sum(c.messages) as messages from (
       ${rowsInPeriod(toolTables)}
       union all
-      select m.trace_id, m.slot, -1, called.tool from ${copies} m
-      cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
+      select m.trace_id, m.slot, m.messages, called.tool from (
+        select c.trace_id, min(c.slot) as slot, c.tools::text as tools, -count(*)::int4 as messages
+        from ${copies} c group by c.trace_id, ${DAY}, c.tools::text
+      ) m cross join lateral (select distinct e::text as tool from json_array_elements(m.tools::json) e) called
     ) c group by 1, 2, 3
   )
   select day, key, count(*) as traces, sum(messages)::int8 as messages, null as groups

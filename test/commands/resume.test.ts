@@ -88,7 +88,7 @@ const newDesk = (user: User) => {
 
 const resumed = async (user: User, ...args: readonly string[]): Promise<Resumed> => {
   const { documents } = await runJson(user, 'resume', ...args)
-  return documents[0] as Resumed
+  return documents[0] as unknown as Resumed
 }
 
 test('the file stands where the agent looks, for its owner only, and the command that continues it is printed', () =>

@@ -25,6 +25,7 @@ const task: RowsTask = {
   ...{
     slug: 'acme',
     externalId: 'session',
+    agentId: 'codex',
     children: [child],
     continuations: [],
     range: WHOLE,

@@ -80,7 +80,9 @@ const described = async (attribution: Attribution, { ranges, lines }: Found): Pr
   if (!detail) return undefined
   const prompts = await promptsOf(attribution, ranges)
   const cost = detail.cost === undefined ? {} : { cost: detail.cost }
-  return { trace, author, lines, prompts, url: traceLink(server, slug, trace.externalId), ...cost }
+  const title = detail.title ?? detail.ai_title
+  const named = title === undefined ? trace : { ...trace, title }
+  return { trace: named, author, lines, prompts, url: traceLink(server, slug, trace.externalId), ...cost }
 }
 
 /** Prints a description of what was done since a commit: the sessions that wrote lines, their prompts, numbers of lines. Nothing is posted. */

@@ -26,6 +26,9 @@ export type SessionValues = Pick<Head, 'author' | 'folder' | 'model'> & {
   readonly continuations: readonly string[]
 }
 
+/** The name of a model that pages show for what an agent has called it; undefined for an unknown one. */
+export type ModelNames = (model: string) => string | undefined
+
 /** Makes the rows of a page of the session, or of a part of it, and the outline. */
 export type RowsTask = SessionValues & {
   readonly is: 'rows'
@@ -49,9 +52,15 @@ export type RowInput =
   | { readonly is: 'prompts'; readonly prompts: readonly PromptBeginning[] }
   | { readonly is: 'endOfOutline'; readonly unlisted: number }
 
-export const messagesInput = (rows: readonly MessageListRow[]): RowInput => ({
+/** A message with the name of its model in place of what the agent has called it, so that a page has one name for a model. */
+const withModelName = (row: MessageListRow, nameOf: ModelNames): MessageListRow => {
+  const name = row.model === null ? undefined : nameOf(JSON.parse(row.model) as string)
+  return name === undefined ? row : { ...row, model: JSON.stringify(name) }
+}
+
+export const messagesInput = (rows: readonly MessageListRow[], nameOf: ModelNames): RowInput => ({
   is: 'messages',
-  texts: rows.map(messageText),
+  texts: rows.map((row) => messageText(withModelName(row, nameOf))),
   ids: rows.map(({ external_id }) => external_id),
 })
 

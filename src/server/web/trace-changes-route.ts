@@ -24,7 +24,11 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
     '/@:slug/:externalId/-/changes',
     { config: { auth: 'optional', htmlPage: true }, schema: { params: TraceParams } },
     async (request, reply) => {
-      const { trace, slug, head, fields, reader, check } = await showTrace(services, request.params, request.caller)
+      const { trace, slug, head, fields, reader, check, modelName } = await showTrace(
+        services,
+        request.params,
+        request.caller,
+      )
       const project = fields.get('projectName')
       const page: ChangesPage = {
         slug,
@@ -45,7 +49,7 @@ export const traceChangesRoute = (app: FastifyInstance, services: Services): voi
             yield { ...chunk, rows: [chunk.rows] }
         },
         before: startOfChanges(page).source,
-        toText: (rows) => made.make(messagesInput(rows)),
+        toText: (rows) => made.make(messagesInput(rows, modelName)),
         async *after() {
           yield* made.make({ is: 'endOfMessages' })
           yield endOfPage().source

@@ -85,7 +85,7 @@ export const newTraceContent = (
   }
 
   async function* toText(one: PageRow): AsyncGenerator<string, void> {
-    if ('messages' in one) return yield* rows!.make(messagesInput(one.messages))
+    if ('messages' in one) return yield* rows!.make(messagesInput(one.messages, shown.modelName))
     yield* endRows()
     yield* rows!.make({ is: 'prompts', prompts: one.prompts })
   }

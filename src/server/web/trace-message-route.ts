@@ -96,7 +96,7 @@ export const traceMessageRoute = (app: FastifyInstance, services: Services): voi
         for await (const chunk of chunks()) yield { ...chunk, rows: [chunk.rows] }
       },
       before: start,
-      toText: (rows) => rowIn(messagesInput(rows)),
+      toText: (rows) => rowIn(messagesInput(rows, shown.modelName)),
       async *after() {
         yield* rowIn({ is: 'endOfMessages' })
         if (!hasRow && end !== '') yield messageWithoutText.source

@@ -108,7 +108,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
 
   const send = (
     reply: FastifyReply,
-    { trace, reader, check }: ShownTrace,
+    { trace, reader, check, modelName }: ShownTrace,
     read: (open: OpenRows) => Promise<Answer>,
   ) => {
     let answer: Answer
@@ -127,7 +127,7 @@ export const traceRowsRoute = (app: FastifyInstance, services: Services): void =
       async *toText({ piece, rows }) {
         if (last && last !== piece) yield* last.made.make({ is: 'endOfMessages' })
         last = piece
-        yield* piece.made.make(messagesInput(rows))
+        yield* piece.made.make(messagesInput(rows, modelName))
       },
       async *after() {
         if (last) yield* last.made.make({ is: 'endOfMessages' })

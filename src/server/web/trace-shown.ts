@@ -13,7 +13,7 @@ import { detailText } from '../trace/views.ts'
 import { headOf, readTrace } from '../../transcript/head.ts'
 import type { CallCounts } from '../../transcript/html/ticks.ts'
 import { visibleLine } from '../../transcript/visible.ts'
-import type { SessionValues } from './row-steps.ts'
+import type { ModelNames, SessionValues } from './row-steps.ts'
 import { isOfAgent, relationsOf } from './trace-relations.ts'
 
 export type ShownServices = { readonly reads: Reads<ReadTables>; readonly models: ModelRegistry }
@@ -65,9 +65,15 @@ export const showTrace = async (
   ])
   const reader = { ...located.reader, linked: relations.linked }
   /** The JSON text of the trace, as in answers of the API. */
-  const text = detailText(shownRow(await models.known(), trace))
+  const known = await models.known()
+  const text = detailText(shownRow(known, trace))
   const fields = readTrace(text)
   const head = headOf(fields)
+  /** The name of a model in messages; that of the trace has the name in the head, which may be one that was recorded. */
+  const modelName: ModelNames = (spelling) => {
+    const found = known.find(spelling)
+    return found?.model === head.model.id ? (head.model.name ?? found?.modelName) : found?.modelName
+  }
   const author = isOfAgent(trace) ? (relations.origin?.agent ?? head.lead.agent ?? 'an agent') : person
   return {
     trace,
@@ -75,6 +81,7 @@ export const showTrace = async (
     text,
     fields,
     head: { ...head, author },
+    modelName,
     relations,
     /** How many recorded commits have lines of it; for members only. */
     commits,

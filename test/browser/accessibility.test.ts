@@ -35,6 +35,8 @@ type Place = {
 const places: Readonly<Record<string, Place>> = {
   'the first page': { path: () => '/' },
   'the feed': { path: () => '/', isMine: true },
+  'a filtered list': { path: () => '/?q=has%3Aerror+since%3A9999d&sort=updated', isMine: true },
+  'a filter that is not understood': { path: () => '/?q=project%3Anone+porject%3Ax+words+since%3A7', isMine: true },
   'a namespace': { path: ({ slug }) => `/@${slug}` },
   'a session': { path: ({ path }) => path },
   'a session of mine with everything open': {

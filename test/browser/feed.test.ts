@@ -104,6 +104,20 @@ test('a list is divided by the days of its reader, who sees the day of each sess
   assert.match(await row(page, evening).locator('time').innerText(), /^10 Feb/)
 })
 
+test('the days of a filter are those of its reader', async () => {
+  const me = await signUp(world().app)
+  await seedSession(world().app, conversation(1), { title: 'At 22:50 of 9 February in UTC' }, me)
+  const path = '/?q=from%3A2026-02-10+to%3A2026-02-10'
+  for (const [timezoneId, count] of [
+    ['UTC', 0],
+    ['Asia/Tokyo', 1],
+  ] as const) {
+    const page = await visit(path, { token: me.token, timezoneId })
+    await page.getByText(`Days are those of ${timezoneId}.`).waitFor()
+    assert.is(await row(page, 'At 22:50').count(), count, timezoneId)
+  }
+})
+
 test('newer sessions are announced, and are shown when the reader asks for them', async () => {
   await publicSession('An older one')
   const page = await visit('/')

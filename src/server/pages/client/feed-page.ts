@@ -5,6 +5,7 @@ import { element, icon } from './dom.ts'
 import { NoFragment, fetchFragment } from './fragment.ts'
 import { endRows, showRow } from './live-row.ts'
 import { tracePath } from './paths.ts'
+import { showLocalZone } from './zone.ts'
 
 /** More traces than the page shows: so a trace of the page that is missing in a value was not just pushed out by newer ones. */
 const LIMIT = 100
@@ -137,6 +138,7 @@ const askedList = (readAt: number): List => {
 /** Keeps a list of sessions up to date: what its rows say, and which ones it has. */
 export const followFeed = (): void => {
   const { list, slug, author, now: readAt, asked } = document.querySelector<HTMLElement>('[data-list]')?.dataset ?? {}
+  if (list !== undefined) showLocalZone()
   if (list === undefined || new URLSearchParams(location.search).has('cursor')) return
   const ahead = Number(readAt) - Date.now() // by how much the clock of the service is ahead of the reader's
   const clock = () => Date.now() + ahead

@@ -145,7 +145,7 @@ const marksOfLine = (line: string): Span[] => {
   const cells = line.startsWith('|', start)
     ? [...line.matchAll(/\|/g)].map(({ index }): Span => [index, index + 1])
     : []
-  return [[0, start], ...cells]
+  return start > 0 ? [[0, start], ...cells] : cells
 }
 
 const movedBy = (offset: number, spans: readonly Span[]): Span[] =>

@@ -61,7 +61,7 @@ const linesAround = (text: string, at: number, [start, end]: Span): readonly Spa
 const indentation = (text: string, lines: readonly Span[]): Span[] => {
   const widths = lines.map((line) => text.slice(...line).search(/\S/))
   const least = Math.min(...widths.filter((width) => width >= 0))
-  return lines.flatMap(([start], i): Span[] => (widths[i]! < 0 ? [] : [[start, start + least]]))
+  return lines.flatMap(([start], i): Span[] => (widths[i]! < 0 || least === 0 ? [] : [[start, start + least]]))
 }
 
 /** What is left out of lines of code: their common indentation, and what colours them on a terminal. */
@@ -84,8 +84,11 @@ const flagsOf = (spans: readonly Span[], [start, end]: Span): Uint8Array => {
   return flags
 }
 
-/** A piece of a text without what is hidden, and where each of its code units stands in the text. */
-type Written = { readonly text: string; readonly places: readonly number[] }
+/** A piece of a text without what is hidden, and where in it an offset of the text is; its length for one behind it. */
+type Written = { readonly text: string; readonly indexOf: (offset: number) => number }
+
+/** White space that prose is written without. */
+const MORE_THAN_SPACES = /^\s|\s\s|[^\S ]/
 
 const isWhite = (text: string, at: number): boolean => {
   const code = text.charCodeAt(at)
@@ -100,9 +103,13 @@ const written = (
   marks: readonly Mark[],
   isCode: boolean,
 ): Written => {
-  const [isHidden, isMarked] = [flagsOf(hidden, piece), flagsOf(marks, piece)]
   const [start, end] = piece
+  const whole = text.slice(start, end)
+  if (hidden.length === 0 && (isCode || !MORE_THAN_SPACES.test(whole)))
+    return { text: whole, indexOf: (offset) => Math.min(Math.max(offset - start, 0), whole.length) } // for speed
+  const [isHidden, isMarked] = [flagsOf(hidden, piece), flagsOf(marks, piece)]
   let shown = ''
+  /** Where each code unit of it stands in the text. */
   const places: number[] = []
   let isBehindSpace = !isCode
   for (let at = start; at < end; at += 1) {
@@ -113,7 +120,11 @@ const written = (
     shown += isSpace ? ' ' : text[at]!
     places.push(at)
   }
-  return { text: shown, places }
+  const indexOf = (offset: number) => {
+    const index = places.findIndex((at) => at >= offset)
+    return index < 0 ? places.length : index
+  }
+  return { text: shown, indexOf }
 }
 
 /** Whether a text goes on before a piece, and behind it; of code: on the same line. */
@@ -164,12 +175,11 @@ export const shownAround = (searched: SearchedText, marks: readonly Mark[], firs
   const near = marks.filter(([start, end]) => start < piece[1] && piece[0] < end)
   const touches = ([from, to]: Span) => near.some(([start, end]) => start < to && from < end)
   const hidden = leftOut.filter((together) => !together.some(touches)).flat()
-  const { text: shown, places } = written(text, piece, hidden, near, isCode)
-  const indexOf = (offset: number) => (offset > places.at(-1)! ? places.length : places.findIndex((at) => at >= offset))
+  const { text: shown, indexOf } = written(text, piece, hidden, near, isCode)
   return {
     text: shown,
     marks: near.map(([start, end]): Mark => [indexOf(start), indexOf(end)]),
-    first: places.length === 0 ? 0 : indexOf(first),
+    first: indexOf(first),
     isCode,
     goesOn: goesOn(text, piece, region),
   }

@@ -44,12 +44,22 @@ const endBefore = (text: string, at: number): number => {
   return graphemeBefore(text, start > at - NEAR ? start : at)
 }
 
+const graphemes = new Intl.Segmenter('und')
+
+/** The last index up to `at` between two graphemes, the beginning of the text included. */
+const betweenGraphemes = (text: string, at: number): number => {
+  const found = graphemeBefore(text, at)
+  if (found < at || text.charCodeAt(at) < 0x80) return found
+  const first = graphemes.segment(text.slice(0, at + 1)).containing(0)
+  return first && first.segment.length > at ? 0 : found
+}
+
 /** Where a snippet that may begin at an index begins, in front of a word, and not behind `most`. */
 const startAfter = (text: string, at: number, most: number): number => {
   for (let space = at - 1; space < Math.min(at + NEAR, most); space += 1)
-    if (/\s/.test(text[space] ?? '')) return graphemeBefore(text, space + 1)
+    if (/\s/.test(text[space] ?? '')) return betweenGraphemes(text, space + 1)
   const [start, end] = wordAround(text, at)
-  return graphemeBefore(text, start < at && end < at + NEAR && end <= most ? end : at)
+  return betweenGraphemes(text, start < at && end < at + NEAR && end <= most ? end : at)
 }
 
 /** Cuts a text between words, around its first mark, with an ellipsis on each side where it goes on. No mark is cut but the first, if it is too long. */

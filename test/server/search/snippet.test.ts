@@ -66,6 +66,11 @@ test('prose and fenced code are shown by themselves', () => {
   assert.is(shown('answer', 'ts', text), '[ts]\nconst fig = 1\n  * 2')
 })
 
+test('a snippet is not cut inside the first letter of a text either', () => {
+  const text = `a${'\u0301'.repeat(40)}${'x'.repeat(25)} fig`
+  assert.is(shown('prompt', 'fig', text), `${text.slice(0, -3)}[fig]`)
+})
+
 test('a text without words to mark is shown from its beginning', () => {
   assert.is(shown('answer', 'in:answer', `**A** ${'word '.repeat(60)}`), `A ${'word '.repeat(47).trimEnd()}…`)
   assert.is(shown('trace', 'in:prompt', ''), '')

@@ -26,12 +26,13 @@ const startedStatement = (ids: string, columns: string, right = ''): string =>
 const withCount = (reader: ListReader) => `${feedColumns}, ${childCount(reader)}`
 
 /** Checks the right in the snapshot of the list: no trace is shown that was created after the reader had lost the right. */
-export const whileMember = 'where exists (select from members m where m.namespace_id = $1 and m.user_id = $5)'
+export const whileMember = (user: `$${number}`): string =>
+  `where exists (select from members m where m.namespace_id = $1 and m.user_id = ${user})`
 
 export const sessionStatements = {
   public: startedStatement(orderedIds('startedAt', { publicOnly: true, rootsOnly: true }), withCount('anybody')),
-  all: startedStatement(orderedIds('startedAt', { rootsOnly: true }), withCount('member'), whileMember),
-  authored: startedStatement(authoredIds, withCount('member'), whileMember),
+  all: startedStatement(orderedIds('startedAt', { rootsOnly: true }), withCount('member'), whileMember('$5')),
+  authored: startedStatement(authoredIds, withCount('member'), whileMember('$5')),
 } as const
 
 /**

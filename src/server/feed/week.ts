@@ -16,7 +16,7 @@ export const weekStatement = `
       select * from traces where ${ofNamespace(listedBy.startedAt)} and ${STARTED} >= $2::float8
       order by ${STARTED} desc limit ${MOST_COUNTED}
     ) t where ${isRoot('t', 'member')} group by t.created_by
-  ) w ${whileMember.replace('$5', '$3')}
+  ) w ${whileMember('$3')}
   order by w.count desc, w.author limit ${MOST_PEOPLE}`
 
 /** A person with the number of sessions that they recorded. */

@@ -113,7 +113,7 @@ const sources: Readonly<Record<'everybody' | `${ListedTraces['kind']} ${ListSort
 /** SQL that is always true, for the types of the parameters: PostgreSQL has to know those of the ones that a statement does not need, too. */
 const typed = `true or (${at.namespace}::uuid, ${at.member}::uuid, ${at.to}::float8) is null`
 
-const right = ({ reader }: Source): string => (reader === 'member' ? whileMember : '')
+const right = ({ reader }: Source): string => (reader === 'member' ? whileMember(at.member) : '')
 
 const heldBy = (column: Column): string => {
   const [value, type] = columns[column]

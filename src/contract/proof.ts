@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { EXAMPLE_ID, count, id, text } from './fields.ts'
 import { notAdmin, ofNamespace } from './namespaces.ts'
-import { InNamespace, TraceKey, aRevision } from './parameters.ts'
-import { type Api, data, other } from './route.ts'
+import { InNamespace, Key, TraceKey, aRevision } from './parameters.ts'
+import { type Api, data, json, other } from './route.ts'
 import { noTrace, notSignedIn, pastForMembers } from './traces.ts'
 
 const verifierKey = (description: string) =>
@@ -40,6 +40,59 @@ export const EventProof = z.object({
 })
 export type EventProof = z.infer<typeof EventProof>
 
+export const MOST_PROVEN_MESSAGES = 100
+/** The most bytes of entries in one answer. */
+export const MOST_PROOF_BYTES = 8 * 1024 * 1024
+
+const areDistinct = (texts: readonly string[]): boolean => new Set(texts).size === texts.length
+
+const MessagesToProve = z
+  .object({
+    messages: z
+      .array(Key)
+      .max(MOST_PROVEN_MESSAGES)
+      .refine(areDistinct, { error: 'must have each message once' })
+      .meta({
+        description: `The \`externalId\` of each message, up to ${MOST_PROVEN_MESSAGES}. None: only the event that the trace begins with`,
+        examples: [['message-1']],
+      }),
+    size: z
+      .int()
+      .min(0)
+      .meta({
+        description:
+          'The size of the tree, as that of a checkpoint that you have. Default: that of the newest checkpoint',
+        examples: [345],
+      })
+      .optional(),
+  })
+  .meta({ examples: [{ messages: ['message-1'] }] })
+
+const { entry, index: leafIndex, proof, checkpoint, size: treeSize } = EventProof.shape
+
+const ProvenEventOfTrace = z.object({
+  revision: z.int().meta({ description: 'The revision of the event in its stream', examples: [3] }),
+  type: text('The type of the event', 'MessageAdded'),
+  message: text(
+    'The `externalId` of the message that the event wrote. Absent for the first event',
+    'message-1',
+  ).optional(),
+  index: leafIndex,
+  entry,
+  proof,
+})
+export type ProvenEventOfTrace = z.infer<typeof ProvenEventOfTrace>
+
+const ProofOfMessages = z.object({
+  size: treeSize.meta({ description: 'The size of the tree that all proofs lead to', examples: [345] }),
+  checkpoint: checkpoint.meta({ description: 'The newest signed checkpoint. Absent if `size` was given' }).optional(),
+  events: z.array(ProvenEventOfTrace).meta({
+    description:
+      'The event that the trace begins with, then the events that wrote the messages, in the order of the log',
+  }),
+})
+export type ProofOfMessages = z.infer<typeof ProofOfMessages>
+
 /** The size of a tree, as digits. */
 const aSize = (description: string) =>
   z
@@ -68,7 +121,11 @@ const revision = aRevision('The revision of the event in its stream', '3')
 const notCovered =
   'Or no checkpoint covers the event yet: `Retry-After` then says after how many seconds to try again. Or the operator has set no key.'
 
-/** The audit tree, for callers with a session or, if the operator has chosen so, for everybody; and proofs of single events. */
+const sizeNotCovered =
+  'Or an event is not covered by a tree of this `size`, or by any checkpoint yet: `Retry-After` then says after how many seconds to try again. ' +
+  'Or the operator has set no key.'
+
+/** The audit tree, for callers with a session or, if the operator has chosen so, for everybody; and proofs of events. */
 export const audit = {
   'GET /v1/audit/checkpoint': {
     tag: 'audit',
@@ -136,6 +193,26 @@ export const audit = {
       unauthorized: notSignedIn,
       forbidden: pastForMembers,
       not_found: `${noTrace} Or the trace has no event with this revision, or the event was erased. ${notCovered}`,
+    },
+  },
+  'POST /v1/traces/{externalId}/proofs': {
+    tag: 'audit',
+    summary: 'Prove what the log has of some messages of a trace',
+    description:
+      'For members of the namespace of the trace; changes nothing. The answer has the event that the trace begins with now (`TraceCreated`, or ' +
+      '`HistoryErased` after an erasure of its past), then every event that wrote one of the messages. All proofs lead to one tree: that of ' +
+      'the newest checkpoint, or that of `size`.',
+    auth: 'optional',
+    path: { externalId: TraceKey },
+    query: { namespace: InNamespace.optional() },
+    body: json(MessagesToProve),
+    answer: data(ProofOfMessages),
+    errors: {
+      invalid_request:
+        'The body is not as described, names a message twice, or the events of the messages have more than 8 MiB of entries. Ask for fewer messages.',
+      unauthorized: notSignedIn,
+      forbidden: pastForMembers,
+      not_found: `${noTrace} Or the trace has no message with one of the ids, or the events of one were erased. ${sizeNotCovered}`,
     },
   },
   'GET /v1/namespaces/{slug}/events/{revision}/proof': {

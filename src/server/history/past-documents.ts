@@ -1,15 +1,13 @@
-import type { Row } from '../../eventstore/engine/reads.ts'
 import { BrokenOff } from '../http/long-list.ts'
-import type { Revision } from '../../eventstore/log/log.ts'
 import { metadataOf } from '../../eventstore/log/metadata.ts'
-import { int4s } from '../../eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../trace/events.ts'
 import { type MessageDocument, applyPatch, isOfUsage } from '../trace/messages/message.ts'
 import type { MessageListRow } from '../trace/messages/queries.ts'
 import { type TimedDocument, rowOf } from '../trace/messages/views.ts'
+import { additions, allUpdates } from './message-revisions.ts'
 import type { PastTrace } from './past.ts'
 import type { HistoryServices } from './services.ts'
-import { type Updates, updatesBetween } from './updates.ts'
+import type { Updates } from './updates.ts'
 
 /** A message as it was. */
 export type PastDocument = TimedDocument & {
@@ -23,44 +21,6 @@ const FIRST_COUNT = 32
 const MOST_COUNT = 1_000
 /** About how many characters the events of messages that are read together may have. */
 const WANTED_SIZE = 1024 * 1024
-
-/** `adds` is JSON of runs: `[ordinal of the first message, its revision, how many messages]`. */
-type RunsRow = { wanted: number; adds: string }
-
-// The sum keeps the planner from using another index than that of the ordinal, and from reading all entries of the trace.
-const addsStatement = `
-  select k.ordinal as wanted, e.adds from unnest($2::int4[]) k (ordinal) cross join lateral (
-    select adds from entries
-    where stream_id = $1 and ordinal is not null and ordinal <= k.ordinal and revision + 0 between $3 and $4
-    order by ordinal desc limit 1
-  ) e`
-
-/** The revisions of the events that added these messages. */
-const additions = async (
-  { timeline }: Pick<HistoryServices, 'timeline'>,
-  { id, first, revision }: PastTrace,
-  ordinals: readonly number[],
-): Promise<Map<Revision, number>> => {
-  const values = [id, int4s([...ordinals]), first, revision]
-  const rows = await timeline.rows<RunsRow & Row>('past-additions', addsStatement, values)
-  const found = new Map<Revision, number>()
-  for (const { wanted, adds } of rows) {
-    const runs = JSON.parse(adds) as [ordinal: number, revision: number, length: number][]
-    const [ordinal, revision, length] = runs.findLast(([first]) => first <= wanted) ?? [0, 0, 0]
-    if (wanted < ordinal + length) found.set(BigInt(revision + wanted - ordinal), wanted)
-  }
-  return found
-}
-
-/** All changes of messages up to a moment. */
-const allUpdates = async (services: HistoryServices, past: PastTrace): Promise<Updates> => {
-  const { updates } = services.memo.of(past)
-  const known = updates.get()
-  if (known) return known
-  const found = await updatesBetween(services, past, past.first, past.revision)
-  updates.set(found)
-  return found
-}
 
 /** Applies an event of a message to the messages by ordinal. @throws BrokenOff if the message is missing */
 const apply = (messages: Map<number, PastDocument>, { type, data }: TraceEvent, at: number, position: bigint) => {

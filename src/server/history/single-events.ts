@@ -13,7 +13,12 @@ type EventServices = Pick<HistoryServices, 'reads' | 'codec'> & {
   readonly log: Pick<HistoryServices['log'], 'read'>
 }
 
-const eventAt = async ({ log }: EventServices, stream: string, revision: bigint): Promise<RecordedEvent> => {
+/** @throws 404 if the stream has no event at this revision */
+export const eventAt = async (
+  { log }: Pick<EventServices, 'log'>,
+  stream: string,
+  revision: bigint,
+): Promise<RecordedEvent> => {
   for await (const event of log.read(stream, { from: revision, limit: 1 }))
     if (event.revision === revision) return event
   throw notFound()

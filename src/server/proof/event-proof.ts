@@ -4,7 +4,7 @@ import { notFound } from '../http/http-error.ts'
 import type { RecordedEvent } from '../../eventstore/log/log.ts'
 import { pause } from '../../base/waits.ts'
 import { entryOf, leafHashOf } from './entry.ts'
-import { leafOfEvent, servedCheckpoint } from './queries.ts'
+import { leavesOfEvents, servedCheckpoint } from './queries.ts'
 import type { ProofServices } from './services.ts'
 import type { SignedCheckpoint } from './signed-checkpoints.ts'
 import { type RunQuery, readHashes, readRoots, TreeDiffers } from './stored-tree.ts'
@@ -48,16 +48,45 @@ export const proofOf = (services: ProofServices, spans: readonly Span[]): Promis
 export const hashesOf = (services: ProofServices, range: HashRange): Promise<Buffer> =>
   readTree(services, async (run) => Buffer.concat((await readHashes(run, [range]))[0]!))
 
+/** The inclusion proofs of leaves in the tree of a size. Neighbours share most of their hashes, which are read once. @throws Unavailable */
+const inclusionProofs = async (services: ProofServices, indexes: readonly number[], size: number) => {
+  const keyOf = ({ from, to }: Span) => `${from} ${to}`
+  const proofs = indexes.map((index) => inclusionSpans(index, size))
+  const spans = new Map(proofs.flat().map((span) => [keyOf(span), span]))
+  const roots = await proofOf(services, [...spans.values()])
+  const found = new Map([...spans.keys()].map((key, i) => [key, roots[i]!]))
+  return proofs.map((proof) => proof.map((span) => found.get(keyOf(span))!))
+}
+
+/** An event with its proof in the tree of some size. */
+export type ProvenEvent = Pick<EventProof, 'entry' | 'index' | 'proof'>
+
+/**
+ * Proves that events are in the tree of a size, in their order; undefined if that does not cover all of them. Reads up to 255 hashes of each level of
+ * the tree for each event. @throws Unavailable if an event differs from its leaf
+ */
+export const proveEvents = async (
+  services: ProofServices,
+  events: readonly RecordedEvent[],
+  size: number,
+): Promise<ProvenEvent[] | undefined> => {
+  const ids = events.map(({ id }) => id)
+  const leaves = await leavesOfEvents(services.reads, ids)
+  const covered = ids.flatMap((id) => leaves.get(id) ?? []).filter(({ index }) => index < size)
+  if (covered.length < events.length) return undefined
+  const other = events.find((event, i) => !leafHashOf(event).equals(covered[i]!.hash))
+  if (other) throw damaged(services, `event ${other.id} differs from its leaf`)
+  const indexes = covered.map(({ index }) => index)
+  const proofs = await inclusionProofs(services, indexes, size)
+  return events.map((event, i) => ({ entry: entryOf(event), index: indexes[i]!, proof: proofs[i]! }))
+}
+
 /**
  * Proves that an event is in the tree of the newest checkpoint; undefined if no checkpoint covers it yet.
  * @throws 404 if no checkpoints are served, Unavailable if the event differs from its leaf
  */
 export const proveEvent = async (services: ProofServices, event: RecordedEvent): Promise<EventProof | undefined> => {
   const { size, note } = await requireCheckpoint(services)
-  const leaf = await leafOfEvent(services.reads, event.id)
-  if (!leaf || leaf.index >= size) return undefined
-  const { index, hash } = leaf
-  if (!leafHashOf(event).equals(hash)) throw damaged(services, `event ${event.id} differs from its leaf`)
-  const proof = await proofOf(services, inclusionSpans(index, size))
-  return { entry: entryOf(event), index, size, proof, checkpoint: note }
+  const [proven] = (await proveEvents(services, [event], size)) ?? []
+  return proven && { ...proven, size, checkpoint: note }
 }

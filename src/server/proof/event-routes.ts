@@ -1,23 +1,19 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { audit } from '../../contract/proof.ts'
 import { requireCaller } from '../http/caller.ts'
-import { notFound } from '../http/http-error.ts'
 import { route } from '../http/route.ts'
 import { deletionOfTrace, eventOfNamespace, eventOfTrace } from '../history/single-events.ts'
 import type { RecordedEvent } from '../../eventstore/log/log.ts'
 import { proveEvent } from './event-proof.ts'
+import { notCovered } from './not-covered.ts'
 import type { ProofServices } from './services.ts'
-
-/** Seconds until an event that was just appended is covered. */
-const RETRY_AFTER = '2'
 
 /** Proofs of single events, for callers who may see them. */
 export const eventProofRoutes = (app: FastifyInstance, services: ProofServices): void => {
   const prove = async (reply: FastifyReply, event: RecordedEvent) => {
     const proof = await proveEvent(services, event)
-    if (proof) return proof
-    reply.header('retry-after', RETRY_AFTER)
-    throw notFound()
+    if (!proof) throw notCovered(reply)
+    return proof
   }
 
   route(

@@ -1,6 +1,7 @@
 import type { Anchor, EventLog } from '../../eventstore/log/log.ts'
 import type { ReadTables } from '../../tables/main.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
+import { uuids } from '../../eventstore/postgres/arrays.ts'
 import { type SignedCheckpoint, type SignedRow, signedStatement, toSigned } from './signed-checkpoints.ts'
 import type { Leaf } from './leaves.ts'
 
@@ -21,18 +22,19 @@ export const servedCheckpoint = async (reads: ProofReads): Promise<SignedCheckpo
 export const signedCheckpoints = async (reads: ProofReads): Promise<SignedCheckpoint[]> =>
   (await reads.rows<SignedRow & Row>('audit-keys', servedStatement(''))).map(toSigned)
 
-type LeafRow = { index: bigint; hash: Buffer }
+type LeafRow = { event_id: string; index: bigint; hash: Buffer }
 
-const leafStatement = `
-  select index, hash from tracebook.leaves where event_id = $1 and lost is null order by index desc limit 1`
+const leavesStatement = `
+  select distinct on (event_id) event_id, index, hash from tracebook.leaves
+  where event_id = any($1::uuid[]) and lost is null order by event_id, index desc`
 
-/** The leaf of an event; undefined if it has none yet. */
-export const leafOfEvent = async (
+/** The leaves of events by their ids, without those that have none yet. */
+export const leavesOfEvents = async (
   reads: ProofReads,
-  eventId: string,
-): Promise<Pick<Leaf, 'index' | 'hash'> | undefined> => {
-  const [row] = await reads.rows<LeafRow & Row>('audit-leaf', leafStatement, [eventId])
-  return row && { index: Number(row.index), hash: row.hash }
+  ids: readonly string[],
+): Promise<Map<string, Pick<Leaf, 'index' | 'hash'>>> => {
+  const rows = await reads.rows<LeafRow & Row>('audit-leaves', leavesStatement, [uuids(ids)])
+  return new Map(rows.map(({ event_id, index, hash }) => [event_id, { index: Number(index), hash }]))
 }
 
 const statement = 'select from tracebook.leaves where event_id = $1 and position = $2 and lost is null'

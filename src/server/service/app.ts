@@ -18,6 +18,7 @@ import { usageRoute } from '../usage/route.ts'
 import { memberRoutes } from '../namespace/member-routes.ts'
 import { namespaceRoutes } from '../namespace/routes.ts'
 import { eventProofRoutes } from '../proof/event-routes.ts'
+import { messageProofRoute } from '../proof/message-proofs.ts'
 import { treeRoutes } from '../proof/routes.ts'
 import type { Service } from './service.ts'
 import { limitsText } from '../realtime/settings.ts'
@@ -225,6 +226,7 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       mcpRoute,
       treeRoutes,
       eventProofRoutes,
+      messageProofRoute,
       feedPageRoute,
       namespacePageRoute,
       insightsPageRoute,

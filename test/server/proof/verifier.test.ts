@@ -61,6 +61,11 @@ const check = () =>
 
       const ask = async (url: string) => (await app.call('GET', url, { token })).data as { proof: string[] }
       const proofs = await Promise.all([0, 1, 700, 1_501].map((n) => ask(`/v1/traces/second/events/${n}/proof`)))
+      const messages = Array.from({ length: 100 }, (_, i) => `m${15 * i}`)
+      const together = await app.call('POST', '/v1/traces/second/proofs', { token, body: { messages } })
+      const { events, ...tree } = together.data as { events: { proof: string[] }[]; size: number; checkpoint: string }
+      assert.is(events.length, 101)
+      proofs.push(...events.map((event) => ({ ...event, ...tree })))
       const sizes = [
         [1, 2],
         [from, size],

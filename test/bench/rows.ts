@@ -19,6 +19,7 @@ import { webDeepLink, webScroll } from './web-long.ts'
 import { webPage } from './web-page.ts'
 import { usage } from './usage.ts'
 import { attribution } from './attribution.ts'
+import { attributionQuestion } from './attribution-question.ts'
 import { bareBatches } from './yardsticks.ts'
 
 /**
@@ -64,6 +65,7 @@ export const rows: readonly Measure[] = [
   { name: 'search-query', unit: '', measure: searchQuery },
   { name: 'usage', unit: '', measure: usage },
   { name: 'attribution', unit: '', measure: attribution },
+  { name: 'attribution-question', unit: '', measure: attributionQuestion },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },
   { name: 'audit-verify', unit: '', measure: auditVerify },

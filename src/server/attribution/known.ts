@@ -4,7 +4,7 @@ import type { Hunk } from '../../contract/attribution.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
 import { hashOfName } from '../trace/written-lines.ts'
 import { type WrittenFile, writersOf } from './calls.ts'
-import { type Known, MOST_SESSIONS } from './match.ts'
+import { type Known, MOST_SESSIONS, TOLERANCE } from './match.ts'
 import { isSameFile, isSameRepository, repositoryName } from './places.ts'
 import {
   type LineInFile,
@@ -26,21 +26,18 @@ type Line = { readonly text: string; readonly hash: bigint }
 const linesOf = (all: Iterable<string>): Line[] =>
   [...new Set(all)].filter((text) => text !== '').map((text) => ({ text, hash: toInt8(text) }))
 
-const DAY_MS = 86_400_000
-
-/** The latest time of a call that may answer. */
-const latestOf = (hunks: readonly Hunk[], now: number): number =>
-  Math.max(...hunks.map(({ at = now, until = at }) => Math.max(at, until))) + DAY_MS
+type Asking = Pick<Question, 'hash' | 'now'>
 
 /** The lines that more calls wrote than were read, each with the names of the files that it is asked for. */
-const inFiles = (lines: readonly Line[], isCut: ReadonlySet<string>, hunks: readonly Hunk[], hash: KeyedHash) => {
+const inFiles = (lines: readonly Line[], isCut: ReadonlySet<string>, hunks: readonly Hunk[], { hash, now }: Asking) => {
   const wanted = new Map<string, LineInFile & { readonly text: string }>()
   const byText = new Map(lines.map((line) => [line.text, line]))
-  for (const { added, path, previousPath } of hunks)
+  for (const { added, path, previousPath, at = now, until = at } of hunks)
     for (const one of previousPath === undefined ? [path] : [path, previousPath]) {
       const name = hashOfName(hash, one.normalize('NFC'))
+      const latest = Math.max(at, until) + TOLERANCE
       for (const text of added)
-        if (isCut.has(text)) wanted.set(`${text}${name}`, { text, hash: byText.get(text)!.hash, name })
+        if (isCut.has(text)) wanted.set(`${text}${name}${latest}`, { text, hash: byText.get(text)!.hash, name, latest })
     }
   return [...wanted.values()]
 }
@@ -50,7 +47,7 @@ type AskedRow = { readonly row: WrittenRow; readonly line: string }
 const keyOf = ({ trace_id, ordinal, nth, file }: WrittenRow): string => `${trace_id}/${ordinal}/${nth}/${file}`
 
 /** Reads the rows of all lines, and says of which there are more. */
-const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: Pick<Question, 'hash' | 'now'>) => {
+const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: Asking) => {
   const lines = linesOf(hunks.flatMap(({ added }) => added))
   if (lines.length === 0) return { rows: [], isCut: new Set<string>() }
   const found = await readWriters(
@@ -60,10 +57,9 @@ const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: P
   const rows: AskedRow[] = found.map((row) => ({ row, line: lines[row.asked - 1]!.text }))
   const counts = Map.groupBy(rows, ({ line }) => line)
   const isCut = new Set([...counts].flatMap(([line, all]) => (all.length === MOST_ROWS ? [line] : [])))
-  const cut = inFiles(lines, isCut, hunks, hash)
+  const cut = inFiles(lines, isCut, hunks, { hash, now })
   if (cut.length > 0)
-    for (const row of await readWritersInFiles(read, cut, latestOf(hunks, now)))
-      rows.push({ row, line: cut[row.asked - 1]!.text })
+    for (const row of await readWritersInFiles(read, cut)) rows.push({ row, line: cut[row.asked - 1]!.text })
   return { rows, isCut }
 }
 

@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** How far clocks may differ. */
-const TOLERANCE = MINUTE
+export const TOLERANCE = MINUTE
 /** How long after the author date a call may be, if the commit was amended. */
 const MOST_LATE = 7 * DAY
 const OLDEST = 30 * DAY

@@ -34,25 +34,21 @@ export const readWriters = (read: ReadRows, hashes: readonly bigint[]): Promise<
   read<WrittenRow>('attribution-by-line', byLine, [int8s(hashes)])
 
 const byFile = `
-  select u.n::int4 as asked, w.* from unnest($1::int8[], $2::int8[]) with ordinality u (hash, name, n)
+  select u.n::int4 as asked, w.* from unnest($1::int8[], $2::int8[], $3::int8[]) with ordinality u (hash, name, latest, n)
   cross join lateral (
-    select ${columns} from written_files r where r.written @> array[u.hash, u.name] and r.at <= $3::int8
+    select ${columns} from written_files r where r.written @> array[u.hash, u.name] and r.at <= u.latest
     order by r.at desc limit ${MOST_IN_FILES}
   ) w`
 
-/** A line, and the hash of the name of a file. */
-export type LineInFile = { readonly hash: bigint; readonly name: bigint }
+/** A line, the hash of the name of a file, and the time up to which calls count. */
+export type LineInFile = { readonly hash: bigint; readonly name: bigint; readonly latest: number }
 
-/** Reads the newest calls that wrote each line into a file of a name, up to a time. */
-export const readWritersInFiles = (
-  read: ReadRows,
-  lines: readonly LineInFile[],
-  latest: number,
-): Promise<WrittenRow[]> =>
+/** Reads the newest calls that wrote each line into a file of its name, up to its time. */
+export const readWritersInFiles = (read: ReadRows, lines: readonly LineInFile[]): Promise<WrittenRow[]> =>
   read<WrittenRow>('attribution-by-file', byFile, [
     int8s(lines.map(({ hash }) => hash)),
     int8s(lines.map(({ name }) => name)),
-    Math.ceil(latest),
+    int8s(lines.map(({ latest }) => latest)),
   ])
 
 /** A trace as answers name it; its texts are JSON literals. */

@@ -1,0 +1,94 @@
+import { newKeyedHash } from '../../src/base/line-hashes.ts'
+import { hashOfName } from '../../src/server/trace/written-lines.ts'
+import { attributionGroup, mainGroup } from '../../projections/index.ts'
+import { schemaOf } from '../../src/eventstore/engine/group.ts'
+import { onServer } from '../support/database.ts'
+import { type Named, type Setting, atMost, percentile } from './measure.ts'
+import type { World } from './world.ts'
+
+/** A million facts: a session has 100 calls of 20 lines, and there are 500 sessions. Every tenth line is one of twenty that all calls write. */
+const SESSIONS = 500
+const CALLS = 100
+const LINES = 20
+const FILES = 400
+/** When the calls were made, a second after each other. */
+const START = Date.UTC(2026, 0, 1)
+
+type Owner = { readonly namespaceId: string; readonly userId: string }
+
+const id = (n: string) => `md5('attribution ' || ${n})::uuid`
+const hash = (text: string) => `hashtextextended(${text}, 1)`
+/** SQL for the hash of line `l` of call `c` of session `s`. */
+const line = `case when l % 10 = 7 then ${hash(`'common ' || (s + c + l) % 20`)} else ${hash(`s || ' ' || c || ' ' || l`)} end`
+const at = `${START} + (s * ${CALLS} + c)::int8 * 1000`
+const file = `(s * 7 + c) % ${FILES}`
+
+/** Writes the rows that such sessions have in the read models; their events would take minutes. */
+const fill = ({ databaseUrl }: World, { namespaceId, userId }: Owner, names: readonly bigint[]) =>
+  onServer(
+    databaseUrl,
+    `set search_path = ${schemaOf(attributionGroup)}, ${schemaOf(mainGroup)};
+    insert into traces (id, namespace_id, external_id, key, created_by, created_at, visibility, agent_id, project_path,
+        bytes, updated_at, incarnation, revision, at)
+      select ${id('s')}, '${namespaceId}', 'a' || s, ${id('s')}, '${userId}', s, 'private', '"agent"', '"/home/repo"', 0, 0, 0, 0, 0
+      from generate_series(1, ${SESSIONS}) s;
+    insert into messages (trace_id, incarnation, ordinal, id, external_id, role, timestamp, class, tools, parts_head, part_count,
+        parts_length, created_at, updated_at, added, revision, block, heads_at, parts_at, parts_end, facts)
+      select ${id('s')}, 0, c, ${id(`s || '/' || c`)}, 'm' || c, 'assistant', ${at}, 'tool_call', '["edit"]', '', 1,
+        0, ${at}, ${at}, c, c, c, 0, 0, 0, '0ccall-' || c || ',20,0'
+      from generate_series(1, ${SESSIONS}) s, generate_series(1, ${CALLS}) c;
+    insert into written_files (trace_id, incarnation, ordinal, nth, file, at, identity, path, written, replaced)
+      select ${id('s')}, 0, c, 0, 0, ${at}, ${hash(`'call ' || s || ' ' || c`)}, '"/home/repo/file' || ${file} || '.ts"',
+        (select array_agg(${line} order by l) from generate_series(1, ${LINES}) l)
+          || ('{${names.join()}}'::int8[])[1 + ${file}], '{}'
+      from generate_series(1, ${SESSIONS}) s, generate_series(1, ${CALLS}) c;
+    analyze traces; analyze messages; analyze written_files`,
+  )
+
+const HUNKS = 50
+
+/** Questions of 1,000 lines in 50 files: for each hunk the lines of a call, soon after it. */
+const questionsOf = async ({ databaseUrl }: World, count: number, key: string) => {
+  const { rows } = await onServer(
+    databaseUrl,
+    `select s, c, ${file} as file, (${at})::text as at, array_agg(lpad(to_hex(${line}), 16, '0') order by l) as added
+     from (select 1 + (n * 13) % ${SESSIONS} as s, 1 + (n * 31 + n / ${SESSIONS}) % ${CALLS} as c from generate_series(1, ${count * HUNKS}) n) q,
+       generate_series(1, ${LINES}) l
+     group by s, c`,
+  )
+  const hunks = rows.map((row) => ({
+    path: `file${row['file']}.ts`,
+    at: Number(row['at']) + 60_000,
+    added: row['added'],
+  }))
+  return Array.from({ length: Math.floor(hunks.length / HUNKS) }, (_, i) => ({
+    key,
+    hunks: hunks.slice(i * HUNKS, (i + 1) * HUNKS),
+  }))
+}
+
+/** How long a question of 1,000 lines takes among a million facts. */
+export const attributionQuestion = async ({ world, ms }: Setting): Promise<readonly Named[]> => {
+  const { authorization, slug, ...owner } = await world.signIn('attribution')
+  const data = (text: string) => JSON.parse(text).data
+  const { key } = data((await world.call('GET', `/v1/namespaces/${slug}/attribution-key`, authorization)).text)
+  const keyedHash = newKeyedHash(Buffer.from(key.secret, 'base64'))
+  const names = Array.from({ length: FILES }, (_, i) => hashOfName(keyedHash, `file${i}.ts`))
+  await fill(world, owner, names)
+  const questions = await questionsOf(world, 20, key.id)
+  const times: number[] = []
+  const until = performance.now() + ms
+  for (let i = 0; performance.now() < until || i < questions.length; i++) {
+    const started = performance.now()
+    const asked = questions[i % questions.length]
+    const { status, text } = await world.call('POST', `/v1/namespaces/${slug}/attributions`, authorization, asked)
+    times.push(performance.now() - started)
+    const lines = status === 200 ? data(text).lines : undefined
+    if (!(lines?.run > 0.98 * HUNKS * LINES))
+      throw new Error(`attributions: ${status} ${JSON.stringify(lines) ?? text}`)
+  }
+  return [
+    atMost('attribution-question of 1,000 lines, p50', 'ms', percentile(times, 0.5), 100),
+    atMost('attribution-question of 1,000 lines, p95', 'ms', percentile(times, 0.95), 150),
+  ]
+}

@@ -1,3 +1,4 @@
+import { groups } from '../../projections/index.ts'
 import { withConnection } from './database.ts'
 import { until } from './until.ts'
 
@@ -6,14 +7,16 @@ const POSITIONS = new Set(['position', 'place', 'prices'])
 /** Columns that depend on where an event stands in its stream: a copy of the log may differ in them. */
 const REVISIONS = new Set(['revision', 'first_revision', 'through', 'incarnation', 'added', 'block'])
 
-/** What depends on how the log was cut into batches. */
-const BATCHES = { table: 'search_portions', column: 'late' }
+/** The tables and columns in which a rebuild may differ, as the projections say. */
+const NOT_COMPARED = new Set(
+  groups.flatMap(({ projections }) => projections.flatMap(({ notCompared = [] }) => notCompared)),
+)
 
 const quoted = (name: string) => `"${name}"`
 
 /**
  * The tables of a schema of read models, each with its rows as sorted texts. The checkpoint and its view are left out, because
- * events of other logs on the same server move them.
+ * events of other logs on the same server move them, and so is what projections do not have compared.
  * Waits until the search index has all that waits for its turn. `places: false` leaves out revisions and positions, `positions: false` only these.
  */
 export const dumpSchema = (
@@ -31,7 +34,9 @@ export const dumpSchema = (
     if (columns.length === 0) throw new Error(`there is no schema ${schema}, or it has no tables`)
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
-      if (table_name === 'checkpoint' || table_name === BATCHES.table || column_name === BATCHES.column) continue
+      if (table_name === 'checkpoint') continue
+      const table = table_name.replace(/_\d+$/, '') // of a segment the table that it is part of
+      if (NOT_COMPARED.has(table) || NOT_COMPARED.has(`${table}.${column_name}`)) continue
       if ((!places && REVISIONS.has(column_name)) || (!positions && POSITIONS.has(column_name))) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])
     }

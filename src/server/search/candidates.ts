@@ -1,5 +1,6 @@
 import { TRACE_ITSELF, segmentName } from '../../tables/search.ts'
 import { int4s, uuids } from '../../eventstore/postgres/arrays.ts'
+import { MOST_AHEAD_MS } from '../../base/time-ahead.ts'
 import { filterToken } from '../trace/tokens/filter-tokens.ts'
 import type { HashOf } from '../trace/tokens/hashes.ts'
 import type { Point } from './cursor.ts'
@@ -48,6 +49,17 @@ type Row = { trace_id: string; incarnation: bigint; ordinal: number; seq: bigint
 /** Adds a parameter of a statement, and returns its name in SQL. */
 type Add = (value: unknown) => string
 
+/**
+ * SQL for the time of a query. The row of a trace itself has the time of its upload, at most `MOST_AHEAD_MS` before its session began: when that was, `newVerifier`
+ * looks up.
+ */
+const inTime = ({ from, to }: Query, add: Add): string[] => [
+  ...(from === undefined
+    ? []
+    : [`d.at >= ${add(from)}::int8 - case when d.ordinal = ${TRACE_ITSELF} then ${MOST_AHEAD_MS} else 0 end`]),
+  ...(to === undefined ? [] : [`(d.at <= ${add(to)}::int8 or d.ordinal = ${TRACE_ITSELF})`]),
+]
+
 /** SQL that says whether the row `d` matches a query, may be visible to its caller, and belongs to the traces of a range. */
 const conditionsOf = (
   { query, namespaces, hashOf, portions }: IndexQuery,
@@ -68,8 +80,7 @@ const conditionsOf = (
     `d.late <= ${add(portions)}::int4`,
     ...(range.traces ? [`d.trace_id = any(${add(uuids(range.traces))}::uuid[])`] : []),
     ...(range.except?.size ? [`d.trace_id <> all(${add(uuids([...range.except]))}::uuid[])`] : []),
-    ...(query.from === undefined ? [] : [`d.at >= ${add(query.from)}::int8`]),
-    ...(query.to === undefined ? [] : [`d.at <= ${add(query.to)}::int8`]),
+    ...inTime(query, add),
   ].join(' and ')
 }
 

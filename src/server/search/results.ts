@@ -1,4 +1,3 @@
-import { timeOrArrival } from '../../base/time-ahead.ts'
 import { comparable } from '../../base/folded.ts'
 import { trimEndMatching } from '../../base/texts.ts'
 import type { FeedTrace } from '../../contract/feed.ts'
@@ -22,7 +21,7 @@ const isSaidIn = (messages: readonly FoundDoc[], ofTrace: FoundDoc): boolean => 
   return ofTrace.found.every(({ text }) => texts.some((one) => one.includes(saidIn(text.text))))
 }
 
-const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc, trace: FeedTrace): Hit => {
+const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc): Hit => {
   const { text, marks } = shownText(found)
   const { text: shown, marks: inside } = snippetOf(text, marks)
   return {
@@ -30,7 +29,7 @@ const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc, trace: FeedTr
     ...(role === undefined ? {} : { role }),
     ...(text.part === undefined ? {} : { part: text.part }),
     in: text.place,
-    at: externalId === undefined ? timeOrArrival(trace.startedAt, trace.createdAt) : at,
+    at,
     snippet: { text: shown, marks: inside.map(([start, end]) => [start, end]) },
   }
 }
@@ -39,6 +38,6 @@ const hitOf = ({ ordinal, externalId, role, at, found }: FoundDoc, trace: FeedTr
 export const resultOf = ({ docs, count }: FoundTrace, trace: FeedTrace): SearchResult => {
   const messages = docs.filter((doc) => !isOfTrace(doc)).slice(0, MOST_HITS)
   const own = docs.filter((doc) => !isOfTrace(doc) || !isSaidIn(messages, doc))
-  const hits = own.slice(0, MOST_HITS).map((doc) => hitOf(doc, trace))
+  const hits = own.slice(0, MOST_HITS).map((doc) => hitOf(doc))
   return { trace, hits, more: count - (docs.length - own.length) - hits.length }
 }

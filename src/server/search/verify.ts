@@ -1,4 +1,5 @@
 import { TRACE_ITSELF } from '../../tables/search.ts'
+import { timeOrArrival } from '../../base/time-ahead.ts'
 import type { Steps } from '../../base/json/steps.ts'
 import { newYielding } from '../../base/yielding.ts'
 import type { MessageRole } from '../../contract/message.ts'
@@ -49,6 +50,10 @@ const holds = (conditions: ReadonlyMap<Field, Condition>, values: FieldValues): 
     return (any.length === 0 || any.some(has)) && !none.some(has)
   })
 
+/** The time of a trace itself: when its session began, in milliseconds since 1970. */
+const timeOfTrace = ({ started_at: startedAt, created_at: createdAt }: TraceRow): number =>
+  timeOrArrival(startedAt, Number(createdAt))
+
 /** The values of a message's fields, with those of its trace. */
 const merged = (a: FieldValues, b: FieldValues): FieldValues => ({
   ...a,
@@ -74,12 +79,19 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
       traces.set(row.id, { row, values: valuesOfTrace(row) })
   }
 
-  /** The candidates whose traces the caller may read, in the same order. */
+  const isInTime = (row: TraceRow): boolean => {
+    const { from = -Infinity, to = Infinity } = query
+    const at = timeOfTrace(row)
+    return from <= at && at <= to
+  }
+
+  /** The candidates whose traces the caller may read, in the same order; a trace itself only if it is of the time of the query, which the index does not know. */
   const readable = async (proposed: readonly Candidate[]): Promise<Candidate[]> => {
     await loadTraces(proposed)
-    return proposed.filter(({ traceId, incarnation }) => {
+    return proposed.filter(({ traceId, incarnation, ordinal }) => {
       const row = traces.get(traceId)?.row
-      return row?.incarnation === incarnation && mayRead(row, { role: roles.get(row.namespace_id) })
+      if (row?.incarnation !== incarnation || !mayRead(row, { role: roles.get(row.namespace_id) })) return false
+      return ordinal !== TRACE_ITSELF || isInTime(row)
     })
   }
 
@@ -94,14 +106,13 @@ export const newVerifier = (readRows: ReadRows, query: Query, roles: ReadonlyMap
 
   const verifyTrace = async ({ row, values }: Trace): Promise<FoundDoc | undefined> => {
     const found = holds(conditions, values) ? await inTurns(findIn(textsOfTrace(row), query)) : undefined
-    return found && { traceId: row.id, ordinal: TRACE_ITSELF, at: Number(row.created_at), found }
+    return found && { traceId: row.id, ordinal: TRACE_ITSELF, at: timeOfTrace(row), found }
   }
 
   /** The hit in the texts of a trace itself, such as its title. Only for a trace of which a candidate was verified. */
   const verifyTraceItself = async (traceId: string): Promise<FoundDoc | undefined> => {
     const trace = traces.get(traceId)
-    const at = Number(trace?.row.created_at)
-    return trace && at >= (query.from ?? -Infinity) && at <= (query.to ?? Infinity) ? verifyTrace(trace) : undefined
+    return trace && isInTime(trace.row) ? verifyTrace(trace) : undefined
   }
 
   const verifyMessage = async (

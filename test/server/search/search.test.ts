@@ -78,6 +78,31 @@ test('a hit in the trace itself has the time of the session, and is left out whe
   ])
 })
 
+test('a hit in the trace itself, and a listed trace, are dated by the session, whenever it was uploaded', async () => {
+  const prompt = (text: string, timestamp: number) => ({ role: 'user', timestamp, textContent: text })
+  for (const [name, at] of [
+    ['early', Date.UTC(2026, 4, 5, 23)],
+    ['late', Date.UTC(2026, 4, 7, 1)],
+  ] as const)
+    await write(name, [prompt(`a salsify ${name}`, at), prompt('salsify once more', at + 1)], {
+      ...{ title: `Of salsify`, agentId: 'gardener' },
+    })
+  await find('salsify')
+  const found = async (q: string) => {
+    const { results, total } = await search(`q=${encodeURIComponent(q)}`)
+    const hits = results.map(({ trace, hits, more }) => [trace.externalId, hits.length + more])
+    return [total.value, ...hits.toSorted()]
+  }
+  for (const words of ['salsify', '"of salsify"', 'agent:gardener']) {
+    const each = { salsify: 3 }[words] ?? 1
+    assert.equal(await found(words), [2, ['early', each], ['late', each]])
+    assert.equal(await found(`${words} from:2026-05-06`), [1, ['late', each]])
+    assert.equal(await found(`${words} to:2026-05-06`), [1, ['early', each]])
+    assert.equal(await found(`${words} from:2026-05-05 to:2026-05-06`), [1, ['early', each]])
+    assert.equal(await found(`${words} since:2w`), [0])
+  }
+})
+
 test('a message with a time too far ahead counts as when it came', async () => {
   const before = Date.now()
   await write('ahead', [

@@ -7,7 +7,8 @@ import type { StoredMessage } from './message-texts.ts'
 import type { SearchedTrace } from './searched-text.ts'
 
 /** A trace with all columns that the search index is made from. */
-export type TraceRow = FilteredTrace & SearchedTrace & { id: string; incarnation: bigint; created_at: bigint }
+export type TraceRow = FilteredTrace &
+  SearchedTrace & { id: string; incarnation: bigint; created_at: bigint; started_at: number | null }
 
 /** A message with all columns that the search index is made from. */
 export type MessageRow = FilteredMessage &
@@ -20,7 +21,7 @@ export type MessageRow = FilteredMessage &
   }
 
 export const tracesStatement = `
-  select t.id, t.incarnation, t.namespace_id, t.created_by, t.created_at, t.visibility, t.agent_id, t.model, t.project_name,
+  select t.id, t.incarnation, t.namespace_id, t.created_by, t.created_at, t.started_at, t.visibility, t.agent_id, t.model, t.project_name,
     t.git_branch, t.title, t.ai_title, t.ai_summary
   from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t`
 

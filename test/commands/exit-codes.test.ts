@@ -65,6 +65,8 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['why LINE',                       usage,    usage,  failed, failed], // is unknown
   ['commits none',                   any,      any,    any,    usage],
   ['pr none',                        any,      any,    any,    usage],
+  ['resume TRACE',                   any,      usage,  failed, ok],
+  ['resume none',                    any,      any,    any,    usage],
   ['tail',                           usage,    usage,  failed, any],
   ['tail TRACE',                     any,      usage,  failed, any], // without a login it waits until the trace is public
   ['open --no-browser',              usage,    usage,  failed, ok],

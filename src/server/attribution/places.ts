@@ -1,3 +1,4 @@
+import { trimEndMatching } from '../../base/texts.ts'
 import { comparedPath } from '../trace/written-lines.ts'
 
 /** Where a call wrote: its path, and the folder and the repository of its trace. */
@@ -12,9 +13,8 @@ export type Where = {
 export type Place = { readonly path: string; readonly previousPath?: string | undefined }
 
 /** The last segment of a remote's address, in lower case and without `.git`: a fork keeps it. Undefined without an address. */
-export const repositoryName = (address: string | undefined): string | undefined => {
-  const name = address
-    ?.replace(/\/+$/, '')
+export const repositoryName = (address = ''): string | undefined => {
+  const name = trimEndMatching(address, /\//)
     .replace(/\.git$/i, '')
     .split(/[/:\\]/)
     .at(-1)
@@ -45,7 +45,7 @@ const fullPath = (where: Where): string => {
 
 const newFullPath = ({ path, projectPath }: Where): string => {
   if (isAbsolute(path) || projectPath === undefined) return resolved(path)
-  return resolved(`${comparedPath(projectPath).replace(/\/+$/, '')}/${path}`)
+  return resolved(`${trimEndMatching(comparedPath(projectPath), /\//)}/${path}`)
 }
 
 const endsWith = (path: string, end: string): boolean => path === end || path.endsWith(`/${end}`)
@@ -68,7 +68,7 @@ export const isSameRepository = ({ repository }: Pick<Where, 'repository'>, name
 const pathInProject = (where: Where): string => {
   const full = fullPath(where)
   const project =
-    where.projectPath === undefined ? undefined : resolved(comparedPath(where.projectPath).replace(/\/+$/, ''))
+    where.projectPath === undefined ? undefined : resolved(trimEndMatching(comparedPath(where.projectPath), /\//))
   return project !== undefined && full.startsWith(`${project}/`) ? full.slice(project.length + 1) : full
 }
 

@@ -39,9 +39,9 @@ export type TracePage = {
   readonly isPublished?: boolean
   /** Whether the session may still be running, judged by the time of its last message. */
   readonly isLive: boolean
-  /** The session that this one continues, or that has started it. */
   /** How many recorded commits have lines of it, as far as the viewer may know. */
   readonly commits: number
+  /** The session that this one continues, or that has started it. */
   readonly origin:
     (Pick<Child, 'path' | 'title'> & { readonly isContinued: boolean; readonly agent: string | undefined }) | undefined
   /** The number of files that the session changed. */

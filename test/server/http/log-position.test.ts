@@ -41,6 +41,14 @@ const trace = async (token: string) => {
 
 const message = { role: 'user', textContent: 'words' }
 
+/** Records a commit in the namespace of a user. */
+const record = async ({ token, namespaceSlug }: Person) => {
+  const { json } = await send(`GET /v1/namespaces/${namespaceSlug}/attribution-key`, token)
+  const { id: key } = json.data.key as { id: string }
+  const commit = { sha: 'a'.repeat(40), at: 1, hunks: [] }
+  return { params: { slug: namespaceSlug }, body: { key, repository: 'codehost.example/app', commits: [commit] } }
+}
+
 /** For each route that writes: what to send it so that it answers 200. */
 const writes: Readonly<Record<string, (user: Person) => Sent | Promise<Sent>>> = {
   'POST /v1/traces': () => ({ body: { externalId: randomUUID() } }),
@@ -82,6 +90,13 @@ const writes: Readonly<Record<string, (user: Person) => Sent | Promise<Sent>>> =
   'DELETE /v1/namespaces/{slug}/members/{userId}': async (user) => ({
     params: { slug: user.namespaceSlug, userId: (await member(user)).userId },
   }),
+  'POST /v1/namespaces/{slug}/commits': record,
+  'DELETE /v1/namespaces/{slug}/commits/{sha}': async (user) => {
+    const { params, body } = await record(user)
+    const { status } = await send('POST /v1/namespaces/{slug}/commits', user.token, { params, body })
+    assert.is(status, 200)
+    return { params: { ...params, sha: `${body.commits[0]!.sha}?repository=${body.repository}` } }
+  },
   'PATCH /v1/user': () => ({ body: { displayName: 'Ada' } }),
   'PATCH /v1/user/identities/{id}': ({ identityId }) => ({ params: { id: identityId }, body: { name: 'my laptop' } }),
   'DELETE /v1/user/identities/{id}': async ({ userId }) => ({

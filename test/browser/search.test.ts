@@ -71,6 +71,26 @@ test('on every page the field at the top lists hits while the reader types, and 
   await page.waitForURL(`${server}/search?q=walruses+where`)
 })
 
+test('days are those of the reader while they type, too, and after a journey', async () => {
+  const { app, server } = world()
+  // It begins at 22:50 UTC of 9 February.
+  await seedSession(app, conversation(1), { title: 'The elderberry' })
+  await indexed(app)
+  const ofTokyo = { timezoneId: 'Asia/Tokyo' }
+  const q = 'elderberry from:2026-02-10'
+  const help = await visit('/help', ofTokyo)
+  await field(help).fill(q)
+  await options(help).first().waitFor()
+  assert.equal(await options(help).allInnerTexts(), ['The elderberry\nThe elderberry', 'All results'])
+  const page = await visit('/search', ofTokyo)
+  await field(page).fill(q)
+  await page.getByText('Days are those of Asia/Tokyo.').waitFor()
+  await page.locator('.found').waitFor()
+  await page.evaluate(`document.cookie = 'tz=UTC; path=/search'; document.cookie = 'tz=Asia%2FTokyo; path=/'`)
+  await page.goto(`${server}/search?${new URLSearchParams({ q }).toString()}`)
+  await page.getByText('Days are those of Asia/Tokyo.').waitFor()
+})
+
 test('the palette finds sessions by what was said in them, behind what has the words in its name', async () => {
   const { app, server } = world()
   const { path } = await seedSession(app, [message(0, 'assistant', text('A *narwhal* helps.'))], {

@@ -1,4 +1,5 @@
 import { fetchFragment } from './fragment.ts'
+import { tellZone } from './zone.ts'
 
 /** The best hits of a search. */
 export type Hits = {
@@ -13,6 +14,7 @@ export const searchAddress = (words: string): string => `/search?${new URLSearch
 
 /** Searches for what a reader is typing. @throws NoFragment */
 export const findHits = async (words: string, signal: AbortSignal): Promise<Hits> => {
+  tellZone('/search')
   const path = `/search/hits?${new URLSearchParams({ q: words }).toString()}`
   const { content } = await fetchFragment(path, { signal, isTyped: true })
   const items = [...content.querySelectorAll<HTMLElement>('[data-href]')]

@@ -3,7 +3,7 @@ import { newAsking, onTyping } from './asking.ts'
 import { fetchFragment } from './fragment.ts'
 import { refusal } from './hits.ts'
 import { showLocalTimes } from './times.ts'
-import { showLocalZone } from './zone.ts'
+import { showLocalZone, tellZone } from './zone.ts'
 
 const addressOf = (words: string): string => {
   const parameters = new URLSearchParams(location.search)
@@ -34,6 +34,7 @@ export const startSearch = (): void => {
   const asking = newAsking({
     text: () => field.value.trim(),
     ask: async (words, signal) => {
+      tellZone('/search')
       page().setAttribute('aria-busy', 'true')
       try {
         return await fetchFragment(addressOf(words), { signal, isTyped: true })

@@ -1,3 +1,4 @@
+import { newYielding } from '../../base/yielding.ts'
 import type { AttributedLines, AttributedRange, Attributions } from '../../contract/attribution.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
 import type { Part } from '../../contract/message.ts'
@@ -78,7 +79,13 @@ export const sumOf = (all: readonly AttributedLines[]): AttributedLines =>
 /** Which calls wrote the lines of each hunk, and the traces that these are of. */
 export const matchAll = async (read: ReadRows, question: Question) => {
   const { known, traces } = await readKnown(read, question)
-  return { matches: question.hunks.map((hunk): HunkMatches => matchHunk(hunk, known)), traces }
+  const turn = newYielding()
+  const matches: HunkMatches[] = []
+  for (const hunk of question.hunks) {
+    matches.push(matchHunk(hunk, known))
+    await turn()
+  }
+  return { matches, traces }
 }
 
 /** The answer to a question, but for the time through which everything is known. */

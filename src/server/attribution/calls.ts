@@ -1,4 +1,4 @@
-import { type Where, isSamePlace } from './places.ts'
+import { type Where, newPlaces } from './places.ts'
 
 /** What a call did to a file, with the asked lines among those that it wrote. */
 export type WrittenFile = Where & {
@@ -41,9 +41,19 @@ const firstCopies = (files: readonly WrittenFile[]): WrittenFile[] =>
     return copies.filter((copy) => isSameCall(copy, first))
   })
 
-/** A file that is written whole takes no line that an earlier call had written into it. */
-const isTakenFrom = (file: WrittenFile, others: readonly WrittenFile[]): boolean =>
-  file.isWhole && others.some((other) => byTime(other, file) < 0 && isSamePlace(other, file))
+/**
+ * Without files that are written whole and only have what an earlier call had written into them: that one keeps the line.
+ * @param files that have one line, in the order of time
+ */
+const withoutTaken = (files: readonly WrittenFile[]): readonly WrittenFile[] => {
+  if (files.length < 2) return files
+  const earlier = newPlaces()
+  return files.filter((file) => {
+    const isTaken = file.isWhole && earlier.has(file)
+    earlier.add(file)
+    return !isTaken
+  })
+}
 
 /**
  * The calls that wrote each line: each once, without those of some traces. A call belongs to the trace that had it first; if that is one of `without`, its
@@ -52,7 +62,7 @@ const isTakenFrom = (file: WrittenFile, others: readonly WrittenFile[]): boolean
  */
 export const writersOf = (files: readonly WrittenFile[], without: ReadonlySet<string>): Writers => {
   const byLine = new Map<string, WrittenFile[]>()
-  for (const file of firstCopies(files)) {
+  for (const file of firstCopies(files).sort(byTime)) {
     if (without.has(file.traceId)) continue
     for (const line of file.written) {
       const some = byLine.get(line)
@@ -60,5 +70,5 @@ export const writersOf = (files: readonly WrittenFile[], without: ReadonlySet<st
       else byLine.set(line, [file])
     }
   }
-  return new Map([...byLine].map(([line, some]) => [line, some.filter((file) => !isTakenFrom(file, some))]))
+  return new Map([...byLine].map(([line, some]) => [line, withoutTaken(some)]))
 }

@@ -105,9 +105,9 @@ function* stretchesOf(lines: readonly Line[], isPossible: (writer: Writer) => bo
 const weightOf = ({ lines }: Stretch, known: Known): number =>
   lines.reduce((sum, { line }) => sum + (WEIGHTS[known.sessions(line.hash)] ?? 0), 0)
 
-const isProven = (stretch: Stretch, kind: Kind, removed: ReadonlySet<string>, known: Known): boolean => {
+const isProven = (stretch: Stretch, kind: Kind, hasReplaced: (file: WrittenFile) => boolean, known: Known): boolean => {
   if (kind.evidence !== 'replaced') return weightOf(stretch, known) >= kind.weight
-  return stretch.lines.some(({ files }) => files.some((file) => !known.replaced(file).isDisjointFrom(removed)))
+  return stretch.lines.some(({ files }) => files.some(hasReplaced))
 }
 
 /** The best proposal for each line of a hunk, by its index. */
@@ -115,11 +115,12 @@ const proposalsFor = (hunk: Hunk, lines: readonly Line[], known: Known): Map<num
   const at = hunk.at ?? known.now
   const times = { at, until: hunk.until ?? at }
   const removed = new Set(hunk.removed?.filter((hash) => hash !== ''))
+  const hasReplaced = once((file) => !known.replaced(file).isDisjointFrom(removed))
   const best = new Map<number, Proposal>()
   for (const kind of KINDS) {
     if (kind.evidence === 'replaced' && removed.size === 0) continue
     for (const stretch of stretchesOf(lines, (writer) => isUsable(writer, kind, times))) {
-      if (!isProven(stretch, kind, removed, known)) continue
+      if (!isProven(stretch, kind, hasReplaced, known)) continue
       for (const { line, files } of stretch.lines) {
         const file = files.reduce((a, b) => (byTime(b, a) > 0 ? b : a))
         const proposal = { kind, length: stretch.lines.length, file }
@@ -177,15 +178,23 @@ const gapsBetween = (ranges: readonly Match[], start: number, end: number): [num
   return gaps
 }
 
+/** Remembers the answers: a call is looked at for each of its lines. */
+const once = (ask: (file: WrittenFile) => boolean): ((file: WrittenFile) => boolean) => {
+  const known = new Map<WrittenFile, boolean>()
+  return (file) => {
+    const answer = known.get(file) ?? ask(file)
+    known.set(file, answer)
+    return answer
+  }
+}
+
 /** Which calls wrote the lines of a hunk. What cannot be shown is unknown. */
 export const matchHunk = (hunk: Hunk, known: Known): HunkMatches => {
   const { added, start = 1 } = hunk
+  const isSame = once((file) => isSameRepository(file, known.repositories) && isSameFile(file, hunk))
   const lines = added.flatMap((hash, index): Line[] => {
     if (hash === '') return []
-    const writers = (known.writers.get(hash) ?? []).map((file) => ({
-      file,
-      isSame: isSameRepository(file, known.repositories) && isSameFile(file, hunk),
-    }))
+    const writers = (known.writers.get(hash) ?? []).map((file) => ({ file, isSame: isSame(file) }))
     return [{ index, hash, writers }]
   })
   const best = proposalsFor(hunk, lines, known)

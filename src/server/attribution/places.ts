@@ -64,15 +64,34 @@ export const isSameFile = (where: Where, { path, previousPath }: Place): boolean
 export const isSameRepository = ({ repository }: Pick<Where, 'repository'>, names: ReadonlySet<string>): boolean =>
   repository === undefined || names.has(repository)
 
-/** The path below the folder of the project. */
-const pathInProject = (where: Where): string => {
+const newPathInProject = (where: Where): string => {
   const full = fullPath(where)
   const project =
     where.projectPath === undefined ? undefined : resolved(trimEndMatching(comparedPath(where.projectPath), /\//))
   return project !== undefined && full.startsWith(`${project}/`) ? full.slice(project.length + 1) : full
 }
 
-/** Whether two calls wrote the same file: at the same place below their projects, in one repository. */
-export const isSamePlace = (a: Where, b: Where): boolean =>
-  pathInProject(a) === pathInProject(b) &&
-  (a.repository === undefined || b.repository === undefined || a.repository === b.repository)
+const knownInProject = new WeakMap<Where, string>()
+
+/** The path below the folder of the project. */
+const pathInProject = (where: Where): string => {
+  const path = knownInProject.get(where) ?? newPathInProject(where)
+  knownInProject.set(where, path)
+  return path
+}
+
+/** Files in repositories. A file is the same at the same place below its project, in one repository; a trace that has none may be of any. */
+export const newPlaces = () => {
+  const repositories = new Map<string, Set<string | undefined>>()
+  return {
+    has: (where: Where): boolean => {
+      const some = repositories.get(pathInProject(where))
+      if (!some) return false
+      return where.repository === undefined || some.has(undefined) || some.has(where.repository)
+    },
+    add: (where: Where): void => {
+      const path = pathInProject(where)
+      repositories.set(path, (repositories.get(path) ?? new Set()).add(where.repository))
+    },
+  }
+}

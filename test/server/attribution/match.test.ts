@@ -76,6 +76,36 @@ test('a file that is written whole takes no line that an earlier call had writte
   assert.equal(seen(hunkOf(['y']), knownOf([whole, elsewhere])), [])
 })
 
+test('a file that is written whole may be that of a trace without a repository, but not that of another repository', () => {
+  const written = (traceId: string, repository: string | undefined, more: Partial<WrittenFile> = {}) =>
+    file(traceId, ['x'], { path: `/home/${traceId}/a.ts`, projectPath: `/home/${traceId}`, repository, ...more })
+  const whole = (repository: string | undefined) => written('whole', repository, { isWhole: true })
+  const earlier = (repository: string | undefined) => written('earlier', repository, { at: NOW - 2 * HOUR })
+  const writers = (...files: WrittenFile[]) =>
+    knownOf(files)
+      .writers.get('x')!
+      .map(({ traceId }) => traceId)
+  assert.equal(writers(whole('a'), earlier('b')), ['earlier', 'whole'])
+  assert.equal(writers(whole('a'), earlier('a')), ['earlier'])
+  assert.equal(writers(whole(undefined), earlier('a')), ['earlier'])
+  assert.equal(writers(whole('a'), earlier(undefined)), ['earlier'])
+})
+
+test('of calls that wrote many lines in common each path is read a few times, not for each two of them and each line', () => {
+  const lines = Array.from({ length: 500 }, (_, i) => `line ${i}`)
+  let reads = 0
+  const files = Array.from({ length: 40 }, (_, i) =>
+    Object.defineProperty(file(`${i}`, lines, { isWhole: true }), 'path', {
+      get: () => {
+        reads += 1
+        return `/home/repo/${i}.ts`
+      },
+    }),
+  )
+  assert.is(matchHunk(hunkOf(lines), knownOf(files)).lines.unknown, lines.length)
+  assert.ok(reads <= 10 * files.length, `${reads} reads`)
+})
+
 test('a later call of the commit stands behind an earlier one, however long its stretch', () => {
   const added = ['x', 'y', 'z', 'u', 'v', 'w']
   const files = [file('a', ['x', 'y']), file('b', added, { at: NOW + HOUR })]

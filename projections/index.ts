@@ -121,7 +121,7 @@ export const searchGroup: Group = {
  */
 export const attributionGroup: Group = {
   name: 'attribution',
-  version: 1,
+  version: 2,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

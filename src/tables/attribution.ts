@@ -34,7 +34,8 @@ export const hashColumns = `
   alter table written_files
     alter written set storage external, alter replaced set storage external,
     alter written set statistics 0, alter replaced set statistics 0, alter path set statistics 0;
-  create index written_files_whole on written_files (trace_id, whole) where whole is not null;`
+  create index written_files_whole on written_files (trace_id, whole) where whole is not null;
+  create index written_files_copies on written_files (identity) where whole is not null;`
 
 /** Without a list of new entries: a question reads that list from end to end for each line. */
 export const indexWritten =

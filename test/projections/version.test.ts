@@ -10,7 +10,7 @@ const fingerprints: { readonly [version: string]: string } = {
   'main 31': 'f7dcb91901e3b655',
   'timeline 9': '32a655901ef4e888',
   'search 10': 'a57022f470582378',
-  'attribution 1': '4d7b5778d29e235f',
+  'attribution 2': '1c21f2e4e24f3450',
 }
 
 const handled = (on: object) =>

@@ -12,6 +12,7 @@ import {
   type TraceRow,
   type WrittenRow,
   readArrivals,
+  readCopies,
   readReplaced,
   readTraces,
   readWriters,
@@ -42,9 +43,16 @@ const inFiles = (lines: readonly Line[], isCut: ReadonlySet<string>, hunks: read
   return [...wanted.values()]
 }
 
-type AskedRow = { readonly row: WrittenRow; readonly line: string }
+/** A row with an asked line; undefined for a copy of its call that may have none. */
+type AskedRow = { readonly row: Omit<WrittenRow, 'asked'>; readonly line: string | undefined }
 
-const keyOf = ({ trace_id, ordinal, nth, file }: WrittenRow): string => `${trace_id}/${ordinal}/${nth}/${file}`
+const keyOf = ({ trace_id, ordinal, nth, file }: AskedRow['row']): string => `${trace_id}/${ordinal}/${nth}/${file}`
+
+const copiesOf = async (read: ReadRows, rows: readonly AskedRow[]): Promise<AskedRow[]> => {
+  const identities = new Set(rows.flatMap(({ row }) => (row.is_whole ? row.identity : [])))
+  const found = identities.size === 0 ? [] : await readCopies(read, [...identities])
+  return found.map((row) => ({ row, line: undefined }))
+}
 
 /** Reads the rows of all lines, and says of which there are more. */
 const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: Asking) => {
@@ -54,13 +62,13 @@ const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: A
     read,
     lines.map((line) => line.hash),
   )
-  const rows: AskedRow[] = found.map((row) => ({ row, line: lines[row.asked - 1]!.text }))
+  const rows = found.map((row) => ({ row, line: lines[row.asked - 1]!.text }))
   const counts = Map.groupBy(rows, ({ line }) => line)
   const isCut = new Set([...counts].flatMap(([line, all]) => (all.length === MOST_ROWS ? [line] : [])))
   const cut = inFiles(lines, isCut, hunks, { hash, now })
   if (cut.length > 0)
     for (const row of await readWritersInFiles(read, cut)) rows.push({ row, line: cut[row.asked - 1]!.text })
-  return { rows, isCut }
+  return { rows: [...rows, ...(await copiesOf(read, rows))], isCut }
 }
 
 /** Makes files of rows, without those of traces that are not there any more, and of calls that failed. */
@@ -91,7 +99,7 @@ const filesOf = async (read: ReadRows, rows: readonly AskedRow[], traces: Readon
         path: JSON.parse(row.path) as string,
         projectPath: textOf(trace.project_path),
         repository: repositoryName(textOf(trace.git_remote_url)),
-        written: new Set(all.map(({ line }) => line)),
+        written: new Set(all.flatMap(({ line }) => line ?? [])),
       },
     ]
   })

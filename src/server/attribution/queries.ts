@@ -40,6 +40,14 @@ const byFile = `
     order by r.at desc limit ${MOST_IN_FILES}
   ) w`
 
+const copies = `
+  select ${columns} from unnest($1::int8[]) u (identity)
+  cross join lateral (select * from written_files w where w.identity = u.identity and w.whole is not null limit ${MOST_ROWS}) r`
+
+/** Reads the calls with these identities that write files whole: copies of one may have different lines, because results showed others before. */
+export const readCopies = (read: ReadRows, identities: readonly bigint[]): Promise<Omit<WrittenRow, 'asked'>[]> =>
+  read<Omit<WrittenRow, 'asked'>>('attribution-copies', copies, [int8s(identities)])
+
 /** A line, the hash of the name of a file, and the time up to which calls count. */
 export type LineInFile = { readonly hash: bigint; readonly name: bigint; readonly latest: number }
 

@@ -96,6 +96,12 @@ const filesOf = (tool: string, args: Readonly<Record<string, unknown>>): Written
 const occurrences = (files: readonly WrittenFile[]): number =>
   files.reduce((sum, { old, now }) => sum + without(now, old).length, 0)
 
+/** For `JSON.stringify`: objects with the same members are one text, whatever the order in which these were sent. */
+const withSortedNames = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
 /** The calls of a message that write or show files. */
 export const callsIn = (parts: readonly Part[]): CallLines[] => {
   const calls: CallLines[] = []
@@ -111,7 +117,7 @@ export const callsIn = (parts: readonly Part[]): CallLines[] => {
     const all = Buffer.byteLength(text) > MOST_READ ? [] : filesOf(tool, args)
     const files = occurrences(all) > MOST_WRITTEN ? [] : all
     if (files.length === 0 && shows === undefined) continue
-    const identity = JSON.stringify([callId, name, text])
+    const identity = JSON.stringify([callId, name, args], withSortedNames)
     calls.push({ nth, callId, identity, files, shows: shows === undefined ? undefined : comparedPath(shows) })
   }
   return calls

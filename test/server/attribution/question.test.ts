@@ -118,6 +118,23 @@ test('a call with an unusual id is named by it', async () => {
   assert.equal(seen(await ask(lines)), [[1, 1, 'run', externalId, callId]])
 })
 
+test('a copy of a call that lacks what was shown before the first one has no line more than that', async () => {
+  const [old, written] = [someLines(1), someLines(1)]
+  const args = { file_path: '/home/repo/src/a.ts', content: textOf([...old, ...written]) }
+  const write = (tool: string, args: object) =>
+    messagesOf('w', AT, { callId: `whole-${old[0]}`, tool, args, output: 'ok' })
+  const read = { tool: 'Read', args: { file_path: args.file_path }, output: textOf(old) }
+  const project = { projectPath: '/home/repo' }
+  const { externalId } = await ada.newTrace(project, [...messagesOf('r', AT, read), ...write('Write', args)])
+  await bob.newTrace(project, write('Write', { content: args.content, file_path: args.file_path }))
+  await known(node)
+  assert.equal(seen(await ask(old)), [])
+  assert.equal(seen(await ask([...old, ...written])), [[2, 2, 'run', externalId, `whole-${old[0]}`]])
+  await ada.send('DELETE', `/v1/traces/${externalId}`)
+  await known(node)
+  assert.is((await ask([...old, ...written])).lines.run, 2)
+})
+
 test('a call that failed wrote nothing, also if its result comes later', async () => {
   const lines = someLines(2)
   const { url, externalId } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', lines).slice(0, 1))

@@ -62,13 +62,13 @@ test('serves a client of the newest revision and one of the revision before, thr
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
     await client.connect(new StdioClientTransport(started(user)))
     assert.is(client.getNegotiatedProtocolVersion(), '2026-07-28')
-    assert.is((await client.listTools()).tools.length, 5)
+    assert.is((await client.listTools()).tools.length, 6)
     await assertServed((name, args) => client.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
     await client.close()
 
     const older = new OlderClient({ name: 'test', version: '1' })
     await older.connect(new OlderTransport(started(user)))
-    assert.is((await older.listTools()).tools.length, 5)
+    assert.is((await older.listTools()).tools.length, 6)
     await assertServed((name, args) => older.callTool({ name, arguments: { ...args } }) as Promise<Answer>, slug)
     const { isError } = (await older.callTool({ name: 'list_sessions', arguments: null as never })) as Answer
     assert.not.ok(isError, 'null stands for no arguments')

@@ -50,6 +50,9 @@ test('are vacuumed long before a fifth of their rows are dead', async () => {
     'pg_toast.copied_answers long values': 15_000,
     'rm_test.failed_calls': 15_000,
     'pg_toast.failed_calls long values': 15_000,
+    'rm_test.commits': 15_000,
+    'pg_toast.commits long values': 15_000,
+    'rm_test.commit_traces': 15_000,
     'tracebook.tree': 200,
     'rm_test.shape_states': 21_000,
   })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conversation, type Piece, type WrittenPart } from '../support/conversation.ts'
+import { conversation, isFit, type Piece, type WrittenPart } from '../support/conversation.ts'
 import { withoutBase64 } from '../support/media.ts'
 import { madeUuid } from '../support/made-uuid.ts'
 import type { Tally } from '../support/tally.ts'
@@ -14,7 +14,7 @@ type Line = { readonly type: string; readonly payload: Payload }
 const item = (payload: Payload): Line => ({ type: 'response_item', payload })
 const event = (payload: Payload): Line => ({ type: 'event_msg', payload })
 
-/** How the ids of items begin that the provider gives them. It refuses others that begin like ids of something else. */
+/** How the ids of items begin that the provider gives them. It refuses others that begin like ids of something else, or that are no names. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg_',
   function_call: 'fc_',
@@ -26,7 +26,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 /** The id of an item: that of its message, where the parser needs it to find that again, and the provider takes it; the program does not send ids without `_`. */
 const idOf = ({ message: { externalId }, index }: Piece, type: string, callId?: string): Payload => {
   const isMade = callId !== undefined && [`${callId}:call`, `${callId}:out`].includes(externalId)
-  const isTaken = !externalId.includes('_') || externalId.startsWith(PREFIXES[type]!)
+  const isTaken = !externalId.includes('_') || (externalId.startsWith(PREFIXES[type]!) && isFit(externalId))
   return index > 0 || isMade || !isTaken ? {} : { id: externalId }
 }
 

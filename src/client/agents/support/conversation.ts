@@ -37,16 +37,23 @@ export const NO_RESULT = '[no result was recorded]'
 /** Stands before a text that the agent would take for one of its own, such as `<system-reminder>`. */
 const MARK = '[from the session] '
 
-/** How far behind a call its result is looked for: in so many messages, of so many characters. One that comes later counts as one without a call. */
+/**
+ * How far behind a call its result is looked for: in so many messages that say something, because an answer may have more calls than that, each with its result
+ * in a message of its own, and in so many characters. One that comes later counts as one without a call.
+ */
 const MOST_AHEAD = 200
 const MOST_SIZE = 16 << 20
+
+/** What a part takes in memory beside its text, in characters. */
+const PART_SIZE = 512
 
 /** What the programs write as the model of lines of their own. */
 const SYNTHETIC = '<synthetic>'
 
 const MOST_NAME = 64
 
-const isFit = (name: string): boolean => name.length <= MOST_NAME && /^[\w-]+$/.test(name)
+/** Whether every provider takes a name of a tool, or an id. */
+export const isFit = (name: string): boolean => name.length <= MOST_NAME && /^[\w-]+$/.test(name)
 
 /** A name that every provider takes, the same for the same name. */
 const fitName = (name: string): string => {
@@ -116,8 +123,9 @@ const newQueue = (tally: Tally) => {
   /** The last call of each id that has no result yet. */
   const open = new Map<string, Waiting>()
   const waiting: Queued[] = []
-  let size = 0
-  const sizeOf = ({ parts }: Queued): number => parts.reduce((sum, { part }) => sum + lengthOf(part), 0)
+  let [size, ahead] = [0, 0]
+  const sizeOf = ({ parts }: Queued): number => parts.reduce((sum, { part }) => sum + PART_SIZE + lengthOf(part), 0)
+  const saysSomething = ({ parts }: Queued): number => Number(parts.some(({ part: { type } }) => type === 'text'))
 
   const callOf = (part: Call, of: Queued): Waiting => {
     const { callId, toolName } = part.content
@@ -158,14 +166,15 @@ const newQueue = (tally: Tally) => {
       tally.messages++
       waiting.push(queued)
       size += sizeOf(queued)
+      ahead += saysSomething(queued)
     },
     /** The first message, once its results are there, or were waited for long enough; or else what is left, if `isEnd`. */
     take: (isEnd: boolean): Queued | undefined => {
       const [first] = waiting
-      if (!first || !(isEnd || !first.parts.some(isOpen) || waiting.length > MOST_AHEAD || size > MOST_SIZE))
-        return undefined
+      if (!first || !(isEnd || !first.parts.some(isOpen) || ahead > MOST_AHEAD || size > MOST_SIZE)) return undefined
       waiting.shift()
       size -= sizeOf(first)
+      ahead -= saysSomething(first)
       const late = new Set(first.parts.filter(isOpen))
       if (late.size > 0) for (const [id, call] of open) if (late.has(call)) open.delete(id)
       return first
@@ -183,12 +192,16 @@ const textPart = (text: string): WrittenPart => ({ type: 'text', content: { text
 /** A text that the agent would take for its own, as one of the session: also below no heading of an app. */
 const marked = (text: string): string => `${MARK}${text.replaceAll(/^## My request/gm, ' ## My request')}`
 
-/** A piece of which the agent's parser takes all texts for what was typed. */
+/**
+ * A piece of which the agent's parser takes all texts for what was typed. A message of the system, which the program gives the provider as one of the user,
+ * begins with nothing else either.
+ */
 const asTyped = (piece: Piece, { saidIn, tally }: Rules): Piece => {
-  if (piece.role !== 'user') return piece
+  if (piece.role === 'assistant') return piece
   const texts = piece.parts.flatMap((part) => (part.type === 'text' ? [part.content.text] : []))
   const said = texts.length === 0 ? [] : saidIn(texts)
-  if (said.length === texts.length && said.every(({ is, text }, i) => is === 'typed' && text === texts[i])) return piece
+  const isSame = said.every(({ text }, i) => piece.role === 'system' || text === texts[i])
+  if (isSame && said.length === texts.length && said.every(({ is }) => is === 'typed')) return piece
   tally.putIn('marks before texts that look like the agent’s own', texts.length)
   const parts = piece.parts.map((part) => (part.type === 'text' ? textPart(marked(part.content.text)) : part))
   return { ...piece, parts }
@@ -249,7 +262,7 @@ function* inOrder({ parts }: Queued, { tally, resultsFollow }: Rules): Generator
 
 /**
  * A stored session as a conversation that agents' programs and their providers take: in list order, but for results with `resultsFollow`. Each call has one result
- * behind it, each result its call before it; names, ids and texts fit. At most `MOST_AHEAD` messages are in memory.
+ * behind it, each result its call before it; names, ids and texts fit. In memory are at most the messages that wait for results, `MOST_SIZE` characters.
  */
 export async function* conversation(
   messages: AsyncIterable<SessionMessage> | Iterable<SessionMessage>,

@@ -6,6 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Part, SessionMessage } from '../../../src/client/agents/agent.ts'
 import { NO_RESULT, saidBy } from '../../../src/client/agents/support/conversation.ts'
+import { madeUuid } from '../../../src/client/agents/support/made-uuid.ts'
 import { newTally } from '../../../src/client/agents/support/tally.ts'
 import { type Target, targets } from '../../../src/client/resume/targets.ts'
 
@@ -234,6 +235,17 @@ test('Claude Code: each line has what the program needs, in one chain, an answer
     { type: 'tool_result', tool_use_id: 'toolu_1', content: 'no', is_error: true },
   ])
   assert.equal([back[0]!.externalId, back[1]!.externalId, back.at(-1)!.externalId], [uuid, 'msg_1', 'msg_2'])
+})
+
+test('Claude Code: no message can have the id that is made for another one', async () => {
+  const own = message('assistant', call('toolu_7'), result('toolu_7'), text('after'))
+  const messages = [message('user', text('go')), own]
+  const made = [0, 1, 2].map((index) => ({
+    ...message('assistant', text('another')),
+    externalId: `msg_${madeUuid(own.externalId, String(index))}`,
+  }))
+  const { back } = await there(claudeCode, [...messages, ...made])
+  assert.is(back.length, 4 + made.length)
 })
 
 test('Claude Code: what an answer has used is told where its id shows a copy, else nothing is', async () => {

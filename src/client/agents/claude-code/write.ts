@@ -41,10 +41,10 @@ const usageOf = ({ message: { usage, externalId }, index }: Piece): object => {
   }
 }
 
-/** One line for each block of an answer, all with the id of its message. */
-const answerLines = (piece: Piece): readonly Line[] => {
+/** One line for each block of an answer, all with the id of its message. An id that is made is one that no other message can have. */
+const answerLines = (piece: Piece, sessionId: string): readonly Line[] => {
   const { message, index, parts } = piece
-  const id = index === 0 ? message.externalId : `msg_${madeUuid(message.externalId, String(index))}`
+  const id = index === 0 ? message.externalId : `msg_${madeUuid(sessionId, message.externalId, String(index))}`
   const last = parts.at(-1)
   const reason = last?.type === 'tool_call' ? 'tool_use' : 'end_turn'
   return parts.map((part) => ({
@@ -82,8 +82,8 @@ const systemLine = (text: string): Line =>
       }
     : user(text, { isCompactSummary: true, isVisibleInTranscriptOnly: true })
 
-const linesOf = (piece: Piece): readonly Line[] => {
-  if (piece.role === 'assistant') return answerLines(piece)
+const linesOf = (piece: Piece, sessionId: string): readonly Line[] => {
+  if (piece.role === 'assistant') return answerLines(piece, sessionId)
   const texts = piece.parts.filter(isText).map(({ content }) => content.text)
   if (piece.role === 'system') return texts.map(systemLine)
   return [user(texts.length === 1 && piece.parts.length === 1 ? texts[0] : piece.parts.map(contentOf))]
@@ -156,7 +156,7 @@ export const writeSession: WriteSession = async function* (session, messages, ta
     }
     isFirst = false
     const keepsId = role !== 'assistant' && index === 0 && isUuid(message.externalId)
-    for (const [number, line] of linesOf(piece).entries()) {
+    for (const [number, line] of linesOf(piece, session.id).entries()) {
       const made = madeUuid(session.id, message.externalId, String(index), String(number))
       lines.push(chain(line, keepsId && number === 0 ? message.externalId : made, at))
     }

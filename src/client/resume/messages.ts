@@ -22,9 +22,11 @@ const messageOf = (message: StoredMessage, isOwn: boolean): SessionMessage => {
   }
 }
 
-/** The results of some calls, which are taken from them. */
+/** The results of some calls, which are taken from them, as are those whose ids later calls have: a result is that of the last call before it. */
 const resultsIn = (message: SessionMessage, calls: Set<string>): readonly SessionMessage[] => {
-  const parts = message.parts.filter((part) => part.type === 'tool_result' && calls.delete(part.content.callId))
+  const parts = message.parts.filter(
+    ({ type, content }) => 'callId' in content && calls.delete(content.callId) && type === 'tool_result',
+  )
   return parts.length === 0 ? [] : [{ ...message, parts }]
 }
 

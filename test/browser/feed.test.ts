@@ -207,7 +207,9 @@ test('a filter that nothing meets shows a session as soon as one meets it', asyn
   const { say } = await seedSession(world().app, conversation(1).slice(0, 2), { title: 'It will fail' }, me)
   const page = await visit(`/@${me.namespaceSlug}?q=has%3Aerror`, { token: me.token })
   await page.getByRole('heading', { name: 'No session matches' }).waitFor()
+  const looked = page.waitForRequest((request) => request.resourceType() === 'fetch' && /[?&]q=has/.test(request.url()))
   await say(...conversation(1))
+  assert.is((await looked).headers()['x-typed'], 'yes', 'counts as a search of a script')
   await row(page, 'It will fail').waitFor()
 })
 

@@ -11,8 +11,8 @@ import type { HttpConfig } from './settings.ts'
 export type AddressLimit = 'sign-in' | 'device-session' | 'invite-look-up' | 'search' | 'typed-search'
 
 /**
- * The header of searches that a page sends while its reader types. Of the limit of searches of an address they take no more than a half, so that the other half
- * is there for searches that were sent by a person.
+ * The header of searches that the script of a page sends: while its reader types, and to keep a filtered list up to date. Of the limit of searches of an
+ * address they take no more than a half, so that the other half is there for searches that were sent by a person.
  */
 const TYPED = 'x-typed'
 

@@ -108,7 +108,7 @@ const askedList = (readAt: number): List => {
     isFetching = true
     const began = performance.now()
     try {
-      show((await fetchFragment(location.pathname + location.search)).content)
+      show((await fetchFragment(location.pathname + location.search, { isSentByScript: true })).content)
     } catch (error) {
       if (!(error instanceof NoFragment)) throw error
       isStale = true

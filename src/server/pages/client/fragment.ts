@@ -26,16 +26,19 @@ export type Fragment = { readonly content: DocumentFragment; readonly headers: H
 
 type Asked = {
   readonly signal?: AbortSignal
-  /** Whether a reader is typing: without a session such a search counts less than one that a person has sent. */
-  readonly isTyped?: boolean
+  /** Whether no person has sent it, as while a reader types, or to keep a list up to date: without a session such a search counts less than others. */
+  readonly isSentByScript?: boolean
 }
 
 /** Fetches a fragment of HTML from a path of this service. @throws NoFragment */
-export const fetchFragment = async (path: string, { signal, isTyped = false }: Asked = {}): Promise<Fragment> => {
+export const fetchFragment = async (
+  path: string,
+  { signal, isSentByScript = false }: Asked = {},
+): Promise<Fragment> => {
   const url = new URL(path, location.origin)
   if (url.origin !== location.origin) throw new NoFragment(0)
   const answer = await fetch(url, {
-    headers: { accept: 'text/html', ...(isTyped ? { 'x-typed': 'yes' } : {}) },
+    headers: { accept: 'text/html', ...(isSentByScript ? { 'x-typed': 'yes' } : {}) },
     redirect: 'error',
     signal: signal ?? null,
   }).catch(() => undefined)

@@ -16,7 +16,7 @@ export const searchAddress = (words: string): string => `/search?${new URLSearch
 export const findHits = async (words: string, signal: AbortSignal): Promise<Hits> => {
   tellZone('/search')
   const path = `/search/hits?${new URLSearchParams({ q: words }).toString()}`
-  const { content } = await fetchFragment(path, { signal, isTyped: true })
+  const { content } = await fetchFragment(path, { signal, isSentByScript: true })
   const items = [...content.querySelectorAll<HTMLElement>('[data-href]')]
   return {
     says: content.querySelector<HTMLElement>('[data-says]')?.dataset['says'] ?? '',

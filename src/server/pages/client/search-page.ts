@@ -37,7 +37,7 @@ export const startSearch = (): void => {
       tellZone('/search')
       page().setAttribute('aria-busy', 'true')
       try {
-        return await fetchFragment(addressOf(words), { signal, isTyped: true })
+        return await fetchFragment(addressOf(words), { signal, isSentByScript: true })
       } finally {
         page().removeAttribute('aria-busy')
       }

@@ -19,24 +19,34 @@ const MIN_ID = 8
 
 const linesText = (count: number): string => (count === 1 ? '1 line' : `${countText(count)} lines`)
 
+/**
+ * What code hosts act on in a description: a mention tells somebody, `fixes #12` closes an issue, an address becomes a link. An empty character, as a
+ * reference, ends each.
+ */
+const ACTING = /@(?=\w)|#(?=\d)|\bGH-(?=\d)|!(?=\d)|:(?=\/\/)/gi
+
+const withoutActing = (markdown: string): string => markdown.replace(ACTING, '$&&#8203;')
+
+const inertText = (text: string): string => withoutActing(escapeText(text))
+
 /** An address in angle brackets, which it cannot end: what a link has encoded has none. */
-const linkTo = (text: string, url: string) => `[${escapeText(text).replaceAll(']', '\\]')}](<${url}>)`
+const linkTo = (text: string, url: string) => `[${inertText(text).replaceAll(']', '\\]')}](<${url}>)`
 
 const sessionText = ({ trace, author, url, lines, prompts, cost }: DescribedSession): string => {
   const title = shortened(trace.title ?? 'A session without a title')
   const facts = [
-    escapeText(trace.agentId),
-    escapeText(author.displayName ?? author.id.slice(0, MIN_ID)),
+    inertText(trace.agentId),
+    inertText(author.displayName ?? author.id.slice(0, MIN_ID)),
     linesText(lines.replaced + lines.run),
     ...(cost === undefined ? [] : [escapeText(costText(cost))]),
   ]
-  const shown = prompts.slice(0, MOST_PROMPTS).map((prompt) => `  - ${escapeLine(shortened(prompt))}\n`)
+  const shown = prompts.slice(0, MOST_PROMPTS).map((prompt) => `  - ${withoutActing(escapeLine(shortened(prompt)))}\n`)
   const more = prompts.length - shown.length
   return `- ${linkTo(title, url)}: ${facts.join(', ')}\n${shown.join('')}${more > 0 ? `  - and ${more} more prompts\n` : ''}`
 }
 
 /**
- * A description of changes in Markdown: which sessions wrote which share of the added lines, with their prompts. No text of a session becomes markup in it.
+ * A description of changes in Markdown: which sessions wrote which share of the added lines, with their prompts. No text of a session becomes markup in it, or does something on a code host.
  */
 export const descriptionOf = ({
   sessions,

@@ -45,6 +45,7 @@ test('all addresses of a repository are one', () => {
     'https://codehost.example/team/app',
     'ssh://git@codehost.example:2222/team/app.git',
     'https://user:secret@codehost.example/team/app/',
+    'https://user:se@cret@codehost.example/team/app',
     'codehost.example:team/app.git',
   ])
     assert.is(repositoryOf(address), 'codehost.example/team/app', address)

@@ -93,7 +93,8 @@ export const blame = async (access: Access, options: Options, file: string): Pro
   const attribution = await openAttribution(access, options, named.folder)
   const place = await placeOf(attribution.repository, named, options.at)
   const blamed = await blameLines(attribution, place)
-  if (blamed.lines.some(({ text }) => text.includes('\0'))) throw new Error(`"${named.name}" is a binary file.`)
+  if (place.mayBeBinary && blamed.lines.some(({ text }) => text.includes('\0')))
+    throw new Error(`"${named.name}" is a binary file.`)
   if (options.json) await printSpans(attribution, blamed)
   else {
     const screen = openScreen({ usesPager: options.pager })

@@ -108,6 +108,8 @@ test('what cannot be asked for is refused: no file, line, commit or repository w
     put('a.ts', 'one', 'two')
     put('long.ts', ...Array.from({ length: 20_001 }, () => '}'))
     writeFileSync(join(root, 'x.bin'), 'text\0text\n')
+    writeFileSync(join(root, 'late.txt'), `${'x'.repeat(8_000)}\ntext\0text\n`)
+    writeFileSync(join(root, 'wide.txt'), Buffer.from('\ufeffone\n', 'utf16le'))
     writeFileSync(join(root, 'empty'), '')
     const code = async (...args: string[]) => {
       const { how, out, err } = await run(...args)
@@ -129,6 +131,8 @@ test('what cannot be asked for is refused: no file, line, commit or repository w
       [/There is no commit "none"/, 2, 'commits', 'none..HEAD'],
       [/not known where this branch began/, 2, 'pr'],
       [/binary file/, 1, 'blame', 'x.bin'],
+      [/binary file/, 1, 'blame', 'wide.txt'],
+      [/^-  2\) text\S+text\n$/, 0, 'blame', 'late.txt:2'],
       [/has 20001 lines/, 1, 'blame', 'long.ts'],
       [/unknown/, 1, 'why', 'a.ts:1'],
       [/^$/, 0, 'blame', 'empty'],

@@ -17,6 +17,8 @@ export type Place = {
   readonly revision: string | undefined
   /** The first and the last line. */
   readonly lines: readonly [first: number, last: number] | undefined
+  /** Whether the file is binary unless attributes say how to convert it: then its lines have NULs. */
+  readonly mayBeBinary?: boolean
 }
 
 export type Located = { readonly lines: readonly LocatedLine[]; readonly hunks: readonly Hunk[] }

@@ -81,7 +81,7 @@ const LF = 0x0a
 /** The beginnings of texts in UTF-16, which git converts where attributes say so, and otherwise takes for binary. */
 const UTF16 = ['fffe', 'feff']
 
-type Size = { readonly lines: number; readonly isBinary: boolean }
+type Size = { readonly lines: number; readonly isBinary: boolean; readonly mayBeBinary: boolean }
 
 const sizeOf = async (chunks: AsyncIterable<Buffer>): Promise<Size> => {
   let [lines, read, last, isBinary, isUtf16] = [0, 0, LF, false, false]
@@ -92,7 +92,7 @@ const sizeOf = async (chunks: AsyncIterable<Buffer>): Promise<Size> => {
     read += chunk.length
     last = chunk.at(-1) ?? last
   }
-  return { lines: last === LF ? lines : lines + 1, isBinary }
+  return { lines: last === LF ? lines : lines + 1, isBinary, mayBeBinary: isUtf16 }
 }
 
 /** The file as a commit has it. @throws UsageError */
@@ -113,7 +113,7 @@ export const placeOf = async (
 ): Promise<Place> => {
   const path = pathIn(repository, named)
   const revision = at === undefined ? undefined : await requireCommit(repository, at)
-  const { lines, isBinary } =
+  const { lines, isBinary, mayBeBinary } =
     revision === undefined
       ? await sizeOf(createReadStream(named.path))
       : await sizeAt(repository, revision, path, at ?? '')
@@ -123,9 +123,9 @@ export const placeOf = async (
       throw new Error(
         `"${named.name}" has ${lines} lines: ask for at most ${MOST_FILE_LINES}, such as ${named.name}:1-${MOST_FILE_LINES}`,
       )
-    return { path, revision, lines: undefined }
+    return { path, revision, lines: undefined, mayBeBinary }
   }
   const [first, last] = named.lines
   if (first > lines) throw new UsageError(`"${named.name}" has no line ${first}: it has ${lines}.`)
-  return { path, revision, lines: [first, Math.min(last, lines)] }
+  return { path, revision, lines: [first, Math.min(last, lines)], mayBeBinary }
 }

@@ -35,6 +35,8 @@ test('a timeout is shown in words', () => {
 /** Files that need another format. */
 const OTHER_FORMS: Readonly<Record<string, string>> = {
   'cli/time-text.ts': 'a log file, and the audit log in a pipe, need exact times',
+  'client/agents/codex/write.ts': 'the files of agents have exact times',
+  'client/agents/support/writer.ts': 'the files of agents have exact times',
   'client/tail/message-lines.ts': 'messages show only the time, below a heading with the day',
 }
 

@@ -112,18 +112,19 @@ type Plan = {
   /** The id of the trace that it is made of. */
   readonly origin: string
   readonly tally: Tally
+  readonly signal: AbortSignal
 }
 
 /** Writes the file, and returns its path. */
 const write = async (config: string, plan: Plan, written: AsyncIterable<Written>): Promise<string> => {
-  const { target, place, session, origin } = plan
+  const { target, place, session, origin, signal } = plan
   const file = await target.pathOf(place, session.id, new Date(session.at))
   const resumed = openResumed(config)
   const record = {
     note: () => resumed.note(session.id, { agentId: target.agent.id, parentExternalId: origin }),
     forget: () => resumed.forget(session.id),
   }
-  await writeSessionFile(file, { target, session, written, record })
+  await writeSessionFile(file, { target, session, written, signal, record })
   return file
 }
 
@@ -154,7 +155,7 @@ export const resume = async (given: Access, options: Options, name: string): Pro
     const written = withConversation(target.write(session, messages, tally), signal)
     if (options.print) await printAll(written)
     else {
-      const plan = { target, place, session, origin: trace.externalId, tally }
+      const plan = { target, place, session, origin: trace.externalId, tally, signal }
       await tell(plan, await write(access.config, plan, written), options.json)
     }
     return exitCodes.ok

@@ -78,6 +78,8 @@ type Options = {
   readonly target: Target
   readonly session: WrittenSession
   readonly written: AsyncIterable<Written>
+  /** Ends the work until the file appears. */
+  readonly signal: AbortSignal
   /** Notes what the session was made of, before its file appears, and takes that back if it does not appear. */
   readonly record: { readonly note: () => Promise<void>; readonly forget: () => Promise<void> }
 }
@@ -87,7 +89,7 @@ type Options = {
  * When it fails, nothing is left behind. @throws ReadsOtherwise, and what `written` throws
  */
 export const writeSessionFile = async (path: string, options: Options): Promise<void> => {
-  const { target, session, written, record } = options
+  const { target, session, written, signal, record } = options
   const folder = dirname(path)
   const removeFolders = await makeFolder(folder)
   // No agent, and no `sync`, takes a file with this ending for a session.
@@ -104,6 +106,7 @@ export const writeSessionFile = async (path: string, options: Options): Promise<
     }
     await checkLines(target, temporary)
     await compare(target.agent, temporary, session, hashes)
+    signal.throwIfAborted()
     await record.note()
     await link(temporary, path).catch(async (error: unknown) => {
       await record.forget()

@@ -1,7 +1,7 @@
 import type { TimelineTables } from '../../tables/timeline.ts'
-import type { OpenGroup } from '../../eventstore/engine/open-groups.ts'
 import { type Row, openReads } from '../../eventstore/engine/reads.ts'
 import { ExplainedUnavailable } from '../../eventstore/engine/rejected.ts'
+import type { SnapshotsOptions } from '../../eventstore/engine/snapshots.ts'
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 
 /** Queries over the timeline. Every call may throw `Unavailable`, for example while the timeline is being built. */
@@ -20,17 +20,6 @@ export type TimelineReads = {
   close(): Promise<void>
 }
 
-type TimelineReadsOptions = {
-  readonly url: string
-  /** The timeline's group; undefined if this service has none. */
-  readonly group: OpenGroup | undefined
-  readonly mainSchema: string
-  readonly size: number
-  readonly head: () => Promise<bigint>
-  /** The last position that this node's caches have observed. */
-  readonly lastSeen: () => bigint
-}
-
 const withoutTimeline = (mainSchema: string): TimelineReads => {
   const refuse = () => {
     throw new ExplainedUnavailable('This service runs without a timeline: ask its operator for one')
@@ -45,7 +34,7 @@ const withoutTimeline = (mainSchema: string): TimelineReads => {
 }
 
 /** Opens a small pool of connections for the timeline only, so that long queries about the past delay no other queries. */
-export const openTimelineReads = (options: TimelineReadsOptions): TimelineReads => {
+export const openTimelineReads = (options: SnapshotsOptions): TimelineReads => {
   const { url, group, mainSchema, size, head, lastSeen } = options
   if (!group) return withoutTimeline(mainSchema)
   const { schema, quarantine, watermark } = group

@@ -52,10 +52,11 @@ export const toHttpError = (error: unknown): HttpError => {
 }
 
 /** Sets the status of an error, `Retry-After` if the request can be sent again, and how to authenticate if the caller has not. */
-export const setStatus = (reply: FastifyReply, { code, retryAfter = RETRY_AFTER_SECONDS }: HttpError): FastifyReply => {
-  const status = statuses[code]
+export const setStatus = (reply: FastifyReply, error: HttpError): FastifyReply => {
+  const status = statuses[error.code]
+  const retryAfter = error.retryAfter ?? (RETRIED.has(status) ? RETRY_AFTER_SECONDS : undefined)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
-  if (RETRIED.has(status) && !reply.hasHeader('retry-after')) reply.header('retry-after', String(retryAfter))
+  if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', String(retryAfter))
   return reply.code(status)
 }
 

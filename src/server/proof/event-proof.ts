@@ -4,6 +4,7 @@ import { notFound } from '../http/http-error.ts'
 import type { RecordedEvent } from '../../eventstore/log/log.ts'
 import { pause } from '../../base/waits.ts'
 import { entryOf, leafHashOf } from './entry.ts'
+import { notCovered } from './not-covered.ts'
 import { leavesOfEvents, servedCheckpoint } from './queries.ts'
 import type { ProofServices } from './services.ts'
 import type { SignedCheckpoint } from './signed-checkpoints.ts'
@@ -13,13 +14,13 @@ import { type HashRange, type Span, inclusionSpans } from './tree.ts'
 /** How often a request looks for the first checkpoint of a new service. */
 const LOOK_MS = 100
 
-/** The newest checkpoint. Waits for the first one of a new service. @throws 404 if none is served */
+/** The newest checkpoint. Waits for the first one of a new service. @throws 404 if none is served, or none is there yet: with `Retry-After` */
 export const requireCheckpoint = async ({ reads, checkpoints }: ProofServices): Promise<SignedCheckpoint> => {
   if (!checkpoints.areServed) throw notFound()
   for (;;) {
     const found = await servedCheckpoint(reads)
     if (found) return found
-    if (performance.now() > checkpoints.waitUntil) throw notFound()
+    if (performance.now() > checkpoints.waitUntil) throw notCovered()
     await pause(LOOK_MS)
   }
 }
@@ -82,11 +83,12 @@ export const proveEvents = async (
 }
 
 /**
- * Proves that an event is in the tree of the newest checkpoint; undefined if no checkpoint covers it yet.
- * @throws 404 if no checkpoints are served, Unavailable if the event differs from its leaf
+ * Proves that an event is in the tree of the newest checkpoint.
+ * @throws 404 if no checkpoint is served or covers it yet, Unavailable if the event differs from its leaf
  */
-export const proveEvent = async (services: ProofServices, event: RecordedEvent): Promise<EventProof | undefined> => {
+export const proveEvent = async (services: ProofServices, event: RecordedEvent): Promise<EventProof> => {
   const { size, note } = await requireCheckpoint(services)
   const [proven] = (await proveEvents(services, [event], size)) ?? []
-  return proven && { ...proven, size, checkpoint: note }
+  if (!proven) throw notCovered()
+  return { ...proven, size, checkpoint: note }
 }

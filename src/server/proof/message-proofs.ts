@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { MOST_PROOF_BYTES, type ProofOfMessages, type ProvenEventOfTrace, audit } from '../../contract/proof.ts'
 import { invalid } from '../http/http-error.ts'
 import { type JsonText, jsonText, jsonTexts } from '../http/json-text.ts'
@@ -62,10 +62,10 @@ const provenTexts = async (services: Services, trace: PresentTraceRow, messages:
 }
 
 /** The tree that proofs are asked for: of the newest checkpoint, with it, or of a size. @throws 404 if no checkpoint covers that */
-const treeOf = async (services: Services, reply: FastifyReply, asked: number | undefined) => {
+const treeOf = async (services: Services, asked: number | undefined) => {
   const { size, note } = await requireCheckpoint(services)
   if (asked === undefined) return { size, checkpoint: note }
-  if (asked > size) throw notCovered(reply)
+  if (asked > size) throw notCovered()
   return { size: asked, checkpoint: undefined }
 }
 
@@ -74,12 +74,12 @@ export const messageProofRoute = (app: FastifyInstance, services: Services): voi
   route(app, audit, 'POST /v1/traces/{externalId}/proofs', async (request, reply) => {
     const { params, query, body, caller } = request
     const trace = await traceWithTimeline(services, { ...params, ...query }, caller)
-    const { size, checkpoint } = await treeOf(services, reply, body.size)
+    const { size, checkpoint } = await treeOf(services, body.size)
     await reply.reserveMemory(MOST_PROOF_BYTES)
     const events = await services.longLists.turn(clientsOf(trace.namespace_id), () =>
       provenTexts(services, trace, body.messages, size),
     )
-    if (!events) throw notCovered(reply)
+    if (!events) throw notCovered()
     await listOfHistory(services, trace, caller).check()
     return jsonTexts<ProofOfMessages>({
       size: String(size),

@@ -23,19 +23,22 @@ const MESSAGES: readonly SessionMessage[] = [
 
 let number = 0
 /** Writes a session below a folder of its own; `change` is what becomes of its lines on the way. */
-const writing = (change: (written: Written) => Written = (written) => written) => {
+const writing = (change: (written: Written) => Written = (written) => written, { isStopped = false } = {}) => {
   const home = join(root, String(++number))
   const session: WrittenSession = { id: claudeCode.newId(), directory: '/work', version: '1.2.3', at: 1, isOwn: true }
   const path = join(home, 'projects', '-work', `${session.id}.jsonl`)
   const noted: string[] = []
+  const stop = new AbortController()
   const record = {
     note: async () => void noted.push(existsSync(path) ? 'note, too late' : 'note'),
     forget: async () => void noted.push('forget'),
   }
   async function* written() {
     for await (const one of claudeCode.write(session, MESSAGES, newTally())) yield change(one)
+    if (isStopped) stop.abort()
   }
-  const write = () => writeSessionFile(path, { target: claudeCode, session, written: written(), record })
+  const { signal } = stop
+  const write = () => writeSessionFile(path, { target: claudeCode, session, written: written(), signal, record })
   return { home, path, noted, write }
 }
 
@@ -50,6 +53,12 @@ test('it appears once it is complete and recorded, beside nothing', async () => 
   assert.equal(noted, ['note'])
   assert.equal(readdirSync(dirname(path)), [path.split('/').at(-1)])
   assert.is(readFileSync(path, 'utf8').trim().split('\n').length, 2)
+})
+
+test('stopped when all is written, it does not appear, and nothing is left behind', async () => {
+  const { home, noted, write } = writing(undefined, { isStopped: true })
+  assert.match(await failure(write()), 'aborted')
+  assert.equal([noted, existsSync(home)], [[], false])
 })
 
 test('it never takes the place of another file, and leaves nothing behind', async () => {

@@ -1,6 +1,8 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import type { HttpError } from '../../../src/server/http/http-error.ts'
 import { openCheckpoint } from '../../../src/server/proof/checkpoint.ts'
+import { requireCheckpoint } from '../../../src/server/proof/event-proof.ts'
 import { parseEntry } from '../../../src/server/proof/entry.ts'
 import { tileIndexPath } from '../../../src/server/proof/tiles.ts'
 import { isConsistent, leafHash, rootByInclusion } from '../../../src/server/proof/tree.ts'
@@ -53,6 +55,20 @@ test('every event of a trace can be proved, with its texts as stored in the log'
     assertProves(proof)
     const { type, stream, metadata, data } = event
     assert.equal(parseEntry(proof.entry), { id: event.id, stream, type, metadata, data })
+  }
+})
+
+test('where no first checkpoint comes in time, it is said when to ask again', async () => {
+  const unsigned = await newWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+  try {
+    const services = { ...unsigned.node.service, checkpoints: { areServed: true, waitUntil: 0 } }
+    const error = await requireCheckpoint(services).then(
+      () => undefined,
+      (refused: HttpError) => refused,
+    )
+    assert.equal([error?.code, error?.retryAfter], ['not_found', 2])
+  } finally {
+    await unsigned.close()
   }
 })
 

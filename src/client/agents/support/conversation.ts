@@ -209,11 +209,11 @@ const asTyped = (piece: Piece, { saidIn, tally }: Rules): Piece => {
 
 /** Whether a part of the same message may stand in a piece. */
 const mayFollow = (piece: Piece, { type }: WrittenPart): boolean =>
-  piece.role !== 'system' && (type !== 'tool_result' || piece.parts.every((part) => part.type === 'tool_result'))
+  piece.role !== 'system' && (type !== 'tool_result' || piece.parts.at(-1)?.type === 'tool_result')
 
 /** Makes pieces of parts that are added one after another: each is complete once another one begins. */
 const newPieces = (rules: Rules) => {
-  let last: (Piece & { readonly of: Queued }) | undefined
+  let last: (Piece & { readonly of: Queued; readonly parts: WrittenPart[] }) | undefined
   const complete = (): readonly Piece[] => {
     const pieces = last ? [asTyped(last, rules)] : []
     last = undefined
@@ -222,7 +222,7 @@ const newPieces = (rules: Rules) => {
   return {
     add: ({ part, of, role }: Pick<Waiting, 'part' | 'of' | 'role'>): readonly Piece[] => {
       if (last?.of === of && last.role === role && mayFollow(last, part)) {
-        last = { ...last, parts: [...last.parts, part] }
+        last.parts.push(part)
         return []
       }
       const pieces = complete()

@@ -1,3 +1,4 @@
+import { addByName } from '../base/add-by-name.ts'
 import { exitCodes } from '../cli/exit.ts'
 import { type Line, printDocument, printLines, say } from '../cli/output.ts'
 import { shortDay } from '../cli/time-text.ts'
@@ -5,7 +6,7 @@ import { MOST_WITHOUT } from '../contract/attribution.ts'
 import type { AttributedLines, CommitsQuestion } from '../client/api/attribution.ts'
 import { explainQuestion } from '../client/attribution/ask.ts'
 import type { ChangedCommit } from '../client/attribution/commits.ts'
-import { addLines, countHunks, type Numbers } from '../client/attribution/counted.ts'
+import { countHunks, type Numbers } from '../client/attribution/counted.ts'
 import { sizeOf } from '../client/attribution/hunks.ts'
 import { patchIdsOf } from '../client/git/patch-ids.ts'
 import { commitNamed, listCommits } from '../client/git/revisions.ts'
@@ -109,7 +110,7 @@ export const commits = async (access: Access, options: Options, names: readonly 
     for (const answered of answers) {
       if (options.json) await printDocument(documentOf(answered))
       else await printLines(commitLines(answered))
-      sum = addLines(sum, answered.lines)
+      sum = addByName(sum, answered.lines)
       isWhole &&= !options.record || answered.result !== undefined
       if (options.withheld) wrong += await withheldFrom(attribution, answered)
     }

@@ -1,3 +1,4 @@
+import { addByName } from '../base/add-by-name.ts'
 import { exitCodes, UsageError } from '../cli/exit.ts'
 import { io } from '../cli/io.ts'
 import { printDocument, say, writeOut } from '../cli/output.ts'
@@ -6,7 +7,7 @@ import type { AttributedRange } from '../client/api/attribution.ts'
 import { traceLink } from '../client/api/trace-link.ts'
 import { newTracesClient, type TraceDetail } from '../client/api/traces.ts'
 import { newPromptBefore, textOf } from '../client/attribution/conversation.ts'
-import { addLines, type Numbers } from '../client/attribution/counted.ts'
+import type { Numbers } from '../client/attribution/counted.ts'
 import { type DescribedSession, descriptionOf } from '../client/attribution/description.ts'
 import type { OpenRepository } from '../client/git/open-repository.ts'
 import { commitNamed, listCommits, mergeBases, requireCommit } from '../client/git/revisions.ts'
@@ -99,7 +100,7 @@ export const pr = async (access: Access, options: AttributionOptions, given: str
     say(`There are no commits since ${base}.`)
     return exitCodes.ok
   }
-  const lines: Numbers['lines'] = rest.reduce((sum, one) => addLines(sum, one.lines), first.lines)
+  const lines: Numbers['lines'] = rest.reduce((sum, one) => addByName(sum, one.lines), first.lines)
   const sessions: DescribedSession[] = []
   for (const found of sessionsIn(answered)) {
     const session = await described(attribution, found)

@@ -42,12 +42,3 @@ export const countHunks = (hunks: readonly Hunk[], answers: readonly (readonly A
   const sumOf = ({ lines: { replaced, run } }: Counted) => replaced + run
   return { lines: countLines(lines), traces: [...traces.values()].sort((a, b) => sumOf(b) - sumOf(a)) }
 }
-
-export const addLines = (one: AttributedLines, other: AttributedLines): AttributedLines => ({
-  total: one.total + other.total,
-  weak: one.weak + other.weak,
-  replaced: one.replaced + other.replaced,
-  run: one.run + other.run,
-  moved: one.moved + other.moved,
-  unknown: one.unknown + other.unknown,
-})

@@ -1,3 +1,4 @@
+import { addByName } from '../../base/add-by-name.ts'
 import { newYielding } from '../../base/yielding.ts'
 import type { AttributedLines, AttributedRange, Attributions } from '../../contract/attribution.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
@@ -63,18 +64,7 @@ const rangeOf = ({ start, end, evidence, file }: Match, trace: TraceRow, message
 
 export const NO_LINES: AttributedLines = { total: 0, weak: 0, replaced: 0, run: 0, moved: 0, unknown: 0 }
 
-export const sumOf = (all: readonly AttributedLines[]): AttributedLines =>
-  all.reduce(
-    (sum, one) => ({
-      total: sum.total + one.total,
-      weak: sum.weak + one.weak,
-      replaced: sum.replaced + one.replaced,
-      run: sum.run + one.run,
-      moved: sum.moved + one.moved,
-      unknown: sum.unknown + one.unknown,
-    }),
-    NO_LINES,
-  )
+export const sumOf = (all: readonly AttributedLines[]): AttributedLines => all.reduce(addByName, NO_LINES)
 
 /** Which calls wrote the lines of each hunk, and the traces that these are of. */
 export const matchAll = async (read: ReadRows, question: Question) => {

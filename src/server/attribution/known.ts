@@ -75,11 +75,10 @@ const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: A
 const filesOf = async (read: ReadRows, rows: readonly AskedRow[], traces: ReadonlyMap<string, TraceRow>) => {
   const present = rows.filter(({ row }) => traces.get(row.trace_id)?.incarnation === row.incarnation)
   const byFile = [...Map.groupBy(present, ({ row }) => keyOf(row)).values()]
-  const keys = byFile.map(([{ row } = byFile[0]![0]!]) => ({
-    traceId: row.trace_id,
-    ordinal: row.ordinal,
-    nth: row.nth,
-  }))
+  const keys = byFile.map(([first]) => {
+    const { trace_id: traceId, ordinal, nth } = first!.row
+    return { traceId, ordinal, nth }
+  })
   const arrivals = byFile.length === 0 ? [] : await readArrivals(read, keys)
   return byFile.flatMap((all, i): WrittenFile[] => {
     const arrivedAt = arrivals[i]
@@ -88,14 +87,12 @@ const filesOf = async (read: ReadRows, rows: readonly AskedRow[], traces: Readon
     const trace = traces.get(row.trace_id)!
     return [
       {
-        ...{
-          ...keys[i]!,
-          file: row.file,
-          at: Number(row.at),
-          arrivedAt,
-          identity: row.identity,
-          isWhole: row.is_whole,
-        },
+        ...keys[i]!,
+        file: row.file,
+        at: Number(row.at),
+        arrivedAt,
+        identity: row.identity,
+        isWhole: row.is_whole,
         path: JSON.parse(row.path) as string,
         projectPath: textOf(trace.project_path),
         repository: repositoryName(textOf(trace.git_remote_url)),

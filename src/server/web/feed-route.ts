@@ -37,15 +37,13 @@ export const feedPageRoute = (app: FastifyInstance, service: FeedPageServices): 
 
   const publicPart = (request: FastifyRequest<{ Querystring: ListQuery }>, params = {}) =>
     listOf(service, {
-      ...{
-        request,
-        path: '/',
-        params,
-        live: { of: 'public' },
-        list: { only: { of: 'everybody' } },
-        whole: publicList,
-        now: now(),
-      },
+      request,
+      path: '/',
+      params,
+      live: { of: 'public' },
+      list: { only: { of: 'everybody' } },
+      whole: publicList,
+      now: now(),
     })
 
   const ownPart = (

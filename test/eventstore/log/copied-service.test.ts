@@ -38,6 +38,7 @@ const shown = async ({ app }: App, { token, traces }: Told) => {
     '/v1/namespaces/team/members',
     '/v1/namespaces/team/invites',
     '/v1/namespaces/team/traces',
+    '/v1/namespaces/team/commits',
     '/v1/traces/gone',
     ...traces.flatMap((trace) => [`/v1/traces/${trace}`, `/v1/traces/${trace}/messages?includeParts=true`]),
   ]

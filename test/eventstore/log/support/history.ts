@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { newHashLine } from '../../../../src/base/line-hashes.ts'
+import type { CommitAnswers, OneAttributionKey } from '../../../../src/contract/attribution.ts'
 import type { InviteView } from '../../../../src/contract/invites.ts'
 import type { NewSession } from '../../../../src/contract/sessions.ts'
 import { onServer } from '../../../support/database.ts'
@@ -44,6 +46,28 @@ const message = (name: string, parts: number, size = 1) => ({
     content: { callId: `${i}`, toolName: `Tool ${i % 3}`, args: { [ODD]: `${name} ${ODD}`.repeat(size), b: 1, a: i } },
   })),
 })
+
+const LINE = 'a line that an agent wrote, long enough to be known again'
+
+/** Records a commit whose only line was written by a call of the trace `changed`. */
+const recordCommit = async (good: (...request: Parameters<App['call']>) => Promise<object>, token: string) => {
+  const at = Date.now()
+  const call = { callId: 'write', toolName: 'Write', args: { file_path: '/app/a.ts', content: `${LINE}\n` } }
+  const parts = [{ type: 'tool_call', content: call }]
+  const messages = [{ externalId: 'write', role: 'assistant', timestamp: at - 60_000, parts }]
+  await good('POST', '/v1/traces/changed/messages/batch', { token, body: { messages } })
+  const { key } = (await good('GET', '/v1/namespaces/team/attribution-key', { token })) as OneAttributionKey
+  const added = [newHashLine(Buffer.from(key.secret, 'base64'))(LINE)]
+  const body = {
+    key: key.id,
+    repository: 'https://codehost.example/team/app',
+    commits: [{ sha: 'a'.repeat(40), at, hunks: [{ path: 'a.ts', added }] }],
+  }
+  await until(async () => {
+    const { commits } = (await good('POST', '/v1/namespaces/team/commits', { token, body })) as CommitAnswers
+    return commits[0]!.traces.length === 1
+  })
+}
 
 /** Records all types of events through the routes. Returns the remaining traces, and a token that may read them. */
 export const writeHistory = async (app: App, databaseUrl: string): Promise<Told> => {
@@ -101,6 +125,7 @@ export const writeHistory = async (app: App, databaseUrl: string): Promise<Told>
       parts: [{ type: 'tool_result', content: { ...failed, output: ODD, status: 'error' } }],
     },
   ])
+  await recordCommit(good, ada.token)
   await batch('moved', messages.slice(0, 4))
   await good('POST', '/v1/traces/moved/move', { ...by, body: { namespace: ada.namespaceSlug! } })
   // An append of many events, and one of a single event, both larger than an append of EventStoreDB may be.

@@ -6,6 +6,9 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { digest } from '../../src/client/digest.ts'
 import { allCredentials, type Credentials } from '../../src/client/login/credentials.ts'
+import type { NewApiClient } from '../../src/client/api/client.ts'
+import { realTiming } from '../../src/client/api/retry.ts'
+import { logInAtNewAddress } from '../../src/client/login/moved-login.ts'
 import { openTrust } from '../../src/client/rules/trust.ts'
 import { onServer } from '../support/database.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -37,9 +40,6 @@ const devicesOf = async (user: User) =>
     .map((line) => JSON.parse(line) as { id: string; sessions: number })
     .map(({ id, sessions }) => [id, sessions])
 
-const tokenAt = ({ config }: User, server: string) =>
-  allCredentials(config).find((one) => one.server === server)!.login!.token
-
 const userOf = async (ended: Promise<Ended>): Promise<unknown> => {
   const { how, out, err } = await ended
   assert.is(how, 0, err)
@@ -63,17 +63,38 @@ const inMovedWorld = (
     }
   })
 
+const sendsNothing: NewApiClient = () => {
+  throw new Error('a request was sent')
+}
+
 test('without a terminal, a login at a new address says which commands join the user there, and makes nothing', () =>
-  inMovedWorld(async ({ old, moved, user }) => {
-    const [token, before] = [tokenAt(user, old), filesOf(user)]
-    const devices = await devicesOf(user)
-    const { how, out, err } = await user.run('login', '--server', moved)
-    assert.equal([how, out], [2, ''])
-    assert.match(err, `${moved} says that it has the log of ${old}, where you are user `)
-    assert.match(err, new RegExp(`devices add --server ${old}\n.* login --join CODE --server ${moved}\n`))
+  inMovedWorld(async ({ old, user }) => {
+    const [before, known] = [filesOf(user), allCredentials(user.config)]
+    const moved = 'https://moved.example'
+    const place = { config: user.config, server: moved, log: known[0]!.log! }
+    const error = await logInAtNewAddress({ ...place, known, confirm: undefined }, sendsNothing, realTiming).catch(
+      String,
+    )
+    assert.match(error, `${moved} says that it has the log of ${old}, where you are user `)
+    assert.match(error, new RegExp(`devices add --server ${old}\n.* login --join CODE --server ${moved}\n`))
     assert.equal(filesOf(user), before)
-    assert.equal(await devicesOf(user), devices)
-    assert.is((await ask<{ sessions: unknown[] }>(old, '/v1/sessions', { token })).sessions.length, 1)
+  }))
+
+test('without a terminal, an address of this machine is joined beside the known one', () =>
+  inMovedWorld(async ({ old, moved, user }) => {
+    const [id, stored] = [await userOf(user.run('whoami', '--json')), allCredentials(user.config)[0]!]
+    assert.is((await user.run('login', '--server', moved)).how, 0)
+    assert.is(await userOf(user.run('whoami', '--server', moved, '--json')), id)
+    assert.is((await devicesOf(user)).length, 2)
+    const all = allCredentials(user.config)
+    assert.equal(
+      all.find(({ server }) => server === old),
+      stored,
+    )
+    const [beside] = all.filter(({ server }) => server === moved)
+    assert.is.not(beside!.deviceId, stored.deviceId)
+    assert.is((await user.run('login', '--server', moved)).how, 0)
+    assert.is((await devicesOf(user)).length, 2, 'once more is the same device')
   }))
 
 test('on a terminal the user is asked, and a no makes nothing', () =>
@@ -158,7 +179,7 @@ test('a login of an earlier version is recognised, too', () =>
     const { log, name, ...older } = allCredentials(user.config)[0]!
     assert.is(name, log)
     replaceLogin(user.config, older)
-    const { how, err } = await user.run('login', '--server', moved)
+    const { how, err } = await onTerminal(user, '', 'login', '--server', moved)
     assert.is(how, 2)
     assert.match(err, `${moved} says that it has the log of ${old}`)
   }))
@@ -181,9 +202,12 @@ test('another service that says it has the log gets neither the token nor the de
     await new Promise<void>((listening) => liar.listen(0, '127.0.0.1', listening))
     const url = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`
     try {
-      const { how, err } = await onTerminal(user, 'y', 'login', '--server', url)
-      assert.is(how, 2)
-      assert.match(err, `your user at ${old} got no device by it: it is another service`)
+      const words = ['login', '--server', url]
+      for (const login of [() => onTerminal(user, 'y', ...words), () => user.run(...words)]) {
+        const { how, err } = await login()
+        assert.is(how, 2)
+        assert.match(err, `your user at ${old} got no device by it: it is another service`)
+      }
       for (const secret of [stored!.deviceId, stored!.login!.token]) assert.not.match(heard.join('\n'), secret)
       assert.equal(allCredentials(user.config), [stored])
       const code = '4F7K-9QWE-2M8T-X6RB-0ZHA'

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../base/loopback.ts'
 import { commandName } from '../../cli/command-name.ts'
 import { errorMessage, UsageError } from '../../cli/exit.ts'
 import { newAccountClient } from '../api/account.ts'
@@ -140,8 +141,6 @@ export const joinAtNewAddress = async (
   return joined
 }
 
-type MovedOptions = Place & { readonly known: readonly Credentials[]; readonly confirm: Confirm | undefined }
-
 /** Makes a one-time code at the known address. */
 const codeOf = async ({ server, login }: Credentials, timing: RetryTiming): Promise<string> => {
   try {
@@ -151,9 +150,48 @@ const codeOf = async ({ server, login }: Credentials, timing: RetryTiming): Prom
   }
 }
 
+/** Says what it means that an address does not know the code that the known one has made. */
+const explainCode =
+  ({ server }: Place, known: Credentials) =>
+  (error: unknown): never => {
+    if (!(error instanceof UnknownCode)) throw error
+    const what = 'it is another service, which has a copy of the log'
+    throw new UsageError(`${server} does not know the code of ${known.server}: ${what}. ${asNewUser(server)}`)
+  }
+
+const isOnThisMachine = (server: string): boolean => isLoopback(new URL(server).hostname)
+
+/** Said where an address has taken a code without being the service that made it. */
+const notTheSame = (server: string, known: Credentials): UsageError =>
+  new UsageError(
+    `${server} has taken the code, but your user at ${known.server} got no device by it: it is another service. ` +
+      `Nothing was changed here. To see your devices: ${commandName} devices --server ${known.server}`,
+  )
+
+/**
+ * Joins at a second address of this machine, such as that of a proxy or a tunnel, without being asked: whoever may listen at the one may listen
+ * at the other. Both are kept, because nobody has said that the known one is gone.
+ */
+const joinBeside = async (
+  place: Place,
+  known: Credentials,
+  newClient: NewApiClient,
+  timing: RetryTiming,
+): Promise<LoggedIn> => {
+  await askKnown(place, known)
+  const code = await codeOf(known, timing)
+  const joined = await logInWithCode({ ...place, code, asNewDevice: false }, newClient).catch(explainCode(place, known))
+  if ((await devicesAt(known, place.log))?.has(joined.identityId)) return joined
+  await removeCredentials(place.config, (await readCredentials(place.config, place.server))!)
+  throw notTheSame(place.server, known)
+}
+
+type MovedOptions = Place & { readonly known: readonly Credentials[]; readonly confirm: Confirm | undefined }
+
 /**
  * Logs in at an address whose log a known service has, if the user says that it is the same service: by a one-time code that is made at the
- * known address. The device id of the known address is never sent to the other one.
+ * known address. The device id of the known address is never sent to the other one. Without a terminal only an address of this machine is
+ * joined, beside the known one.
  * @throws UsageError without a terminal or confirmation, and if no code can be made; RequestFailed
  */
 export const logInAtNewAddress = async (
@@ -162,22 +200,19 @@ export const logInAtNewAddress = async (
   timing: RetryTiming,
 ): Promise<Moved> => {
   const { config, server } = place
-  if (!confirm) throw movedError(place, known)
+  if (!confirm) {
+    const beside = known.find((one) => one.login && isOnThisMachine(one.server))
+    if (beside && isOnThisMachine(server)) return joinBeside(place, beside, newClient, timing)
+    throw movedError(place, known)
+  }
   if (isUnencrypted(server))
     throw new UsageError(
       `${server} is not encrypted: others on the network could read the one-time code, and act as you. Use an https address.`,
     )
   const from = await choose(place, known, confirm)
   const joining = { ...place, code: await codeOf(from, timing), asNewDevice: false, known: [from], confirm: undefined }
-  const joined = await joinAtNewAddress(joining, newClient).catch((error: unknown) => {
-    if (!(error instanceof UnknownCode)) throw error
-    const what = 'it is another service, which has a copy of the log'
-    throw new UsageError(`${server} does not know the code of ${from.server}: ${what}. ${asNewUser(server)}`)
-  })
+  const joined = await joinAtNewAddress(joining, newClient).catch(explainCode(place, from))
   if (joined.movedFrom !== undefined) return joined
   await removeCredentials(config, (await readCredentials(config, server))!)
-  throw new UsageError(
-    `${server} has taken the code, but your user at ${from.server} got no device by it: it is another service. ` +
-      `Nothing was changed here. To see your devices: ${commandName} devices --server ${from.server}`,
-  )
+  throw notTheSame(server, from)
 }

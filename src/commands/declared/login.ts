@@ -33,7 +33,8 @@ device id and joins the other user; you are asked to confirm, or use --yes.
 If a server that you know has got another address, the new address has the same log. On a terminal you are
 asked whether it is the same service; then this machine joins your user there by a one-time code, and
 what was stored here for the former address holds for the new one: what was uploaded, rules, "watch",
-hooks and "mcp install". Without a terminal it says which commands do this, and makes nothing. So it does
+hooks and "mcp install". Without a terminal it says which commands do this, and makes nothing; only where both
+are addresses of this machine, as those of a proxy are, it joins your user there, and both are kept. So it does
 where a known address has another log than before: with --accept-log this machine logs in as before, if
 the log was copied; with --new-device it becomes a new user.
 

@@ -1,0 +1,141 @@
+import {
+  EVIDENCE_FORMAT,
+  type Evidence,
+  type EvidenceCommit,
+  type EvidenceDeletion,
+  type EvidenceEvent,
+  type EvidenceRange,
+  type EvidenceSession,
+} from '../../../contract/evidence.ts'
+import type { ProofOfMessages, ProvenEventOfTrace } from '../../../contract/proof.ts'
+import { leafHash } from '../tree.ts'
+
+/** Meanwhile the past of a session was erased, or the session was deleted and created again: what was asked for is of two histories. */
+export class SessionChanged extends Error {
+  override readonly name = 'SessionChanged'
+}
+
+/** A range of a file before its events have places in it: it names the message that a call wrote. */
+export type CitingRange = Omit<EvidenceRange, 'events'> & { readonly message: string }
+export type CitingCommit = Omit<EvidenceCommit, 'ranges'> & { readonly ranges: readonly CitingRange[] }
+
+export type NamedSession = Omit<EvidenceSession, 'begins'>
+
+/** A proof of one event. */
+export type ProvenEvent = Pick<ProvenEventOfTrace, 'index' | 'entry' | 'proof'>
+
+/** Of the events of a file only what joins them: their numbers in the log, by session and message. */
+export type EvidenceIndex = {
+  /** Takes the events of an answer to `POST …/proofs` for a session, and gives those that are new. @throws SessionChanged */
+  add<E extends Omit<ProvenEventOfTrace, 'entry' | 'proof' | 'revision' | 'type'>>(
+    session: number,
+    events: readonly E[],
+  ): E[]
+  /** Takes the proof of a deletion. False if the event was there already. */
+  addDeletion(traceId: string, index: number): boolean
+  /** The indexes of all events, ascending: the order of the file. */
+  indexes(): readonly number[]
+  /** The lists of the file that name events by their place. @throws Error for a session without an answer, or a message that was not asked for */
+  lists(
+    sessions: readonly NamedSession[],
+    commits: readonly CitingCommit[],
+  ): Pick<Evidence, 'sessions' | 'commits' | 'deletions'>
+}
+
+type Indexes = { begins?: number; readonly byMessage: Map<string, number[]> }
+
+export const newEvidenceIndex = (): EvidenceIndex => {
+  const seen = new Set<number>()
+  const ofSessions: Indexes[] = []
+  const deletions: { readonly traceId: string; readonly index: number }[] = []
+
+  const addEvent = (
+    { begins, byMessage }: Indexes,
+    { index, message }: { index: number; message?: string | undefined },
+  ) => {
+    if (message !== undefined) byMessage.set(message, [...(byMessage.get(message) ?? []), index])
+    else if (begins !== undefined && begins !== index) throw new SessionChanged('A session has changed meanwhile.')
+  }
+
+  const take = (index: number): boolean => {
+    const isNew = !seen.has(index)
+    seen.add(index)
+    return isNew
+  }
+
+  const add: EvidenceIndex['add'] = (session, events) => {
+    const known = (ofSessions[session] ??= { byMessage: new Map() })
+    for (const event of events) {
+      addEvent(known, event)
+      if (event.message === undefined) known.begins = event.index
+    }
+    return events.filter(({ index }) => take(index))
+  }
+
+  const indexes = () => [...seen].sort((a, b) => a - b)
+
+  const lists: EvidenceIndex['lists'] = (sessions, commits) => {
+    const places = new Map(indexes().map((index, place) => [index, place]))
+    const eventsOf = ({ session, message }: CitingRange): number[] => {
+      const found = ofSessions[session]?.byMessage.get(message)
+      if (!found) throw new Error(`there are no proofs of the message ${message} of session ${session}`)
+      return found.map((index) => places.get(index)!)
+    }
+    const beginsOf = (session: number): number => {
+      const begins = ofSessions[session]?.begins
+      if (begins === undefined) throw new Error(`there are no proofs of session ${session}`)
+      return places.get(begins)!
+    }
+    return {
+      sessions: sessions.map((session, i) => ({ ...session, begins: beginsOf(i) })),
+      commits: commits.map(({ ranges, ...commit }) => ({
+        ...commit,
+        ranges: ranges.map(({ message, ...range }) => ({ ...range, events: eventsOf({ message, ...range }) })),
+      })),
+      deletions: deletions.map(({ traceId, index }): EvidenceDeletion => ({ traceId, event: places.get(index)! })),
+    }
+  }
+
+  const addDeletion = (traceId: string, index: number) => {
+    deletions.push({ traceId, index })
+    return take(index)
+  }
+
+  return { add, addDeletion, indexes, lists }
+}
+
+/** An event as a file has it: with its text, or if it is withheld with the hash of its leaf. */
+export const toEvidenceEvent = ({ index, entry, proof }: ProvenEvent, isWithheld = false): EvidenceEvent =>
+  isWithheld ? { index, proof, leaf: leafHash(entry).toString('base64') } : { index, proof, entry }
+
+/** What a file is made of. All proofs lead to the tree of the checkpoint in `log`. */
+export type EvidenceParts = Pick<Evidence, 'madeAt' | 'madeBy' | 'log'> & {
+  /** With the answers to `POST …/proofs`, of which each event is taken once. */
+  readonly sessions: readonly (NamedSession & { readonly answers: readonly Pick<ProofOfMessages, 'events'>[] })[]
+  readonly commits?: readonly CitingCommit[]
+  readonly deletions?: readonly { readonly traceId: string; readonly proof: ProvenEvent }[]
+  /** Whether only the hash of an event's leaf is given. */
+  readonly isWithheld?: (event: ProvenEvent & { readonly message?: string | undefined }) => boolean
+}
+
+/** Joins answers of several sessions into one file, in memory. @throws SessionChanged; Error for a message of a range that was not asked for */
+export const assembleEvidence = (parts: EvidenceParts): Evidence => {
+  const { madeAt, madeBy, log, commits = [], deletions = [], isWithheld = () => false } = parts
+  const index = newEvidenceIndex()
+  const events = new Map<number, EvidenceEvent>()
+  for (const [i, { answers }] of parts.sessions.entries())
+    for (const answer of answers)
+      for (const event of index.add(i, answer.events))
+        events.set(event.index, toEvidenceEvent(event, isWithheld(event)))
+  for (const { traceId, proof } of deletions)
+    if (index.addDeletion(traceId, proof.index)) events.set(proof.index, toEvidenceEvent(proof, isWithheld(proof)))
+  const sessions = parts.sessions.map(({ answers: _, ...session }) => session)
+  return {
+    format: EVIDENCE_FORMAT,
+    madeAt,
+    madeBy,
+    log,
+    events: index.indexes().map((one) => events.get(one)!),
+    ...index.lists(sessions, commits),
+  }
+}

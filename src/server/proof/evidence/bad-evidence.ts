@@ -5,7 +5,7 @@ export type Step = 'format' | 1 | 2 | 3 | 4 | 5 | 6 | 7
 export class BadEvidence extends Error {
   override readonly name = 'BadEvidence'
   readonly step: Step
-  /** What the step fails at, such as `event 3` (counted from 0) or `line 7 of src/app.ts in <sha>`; undefined for the file as a whole. */
+  /** What the step fails at, such as `event 3` (counted from 0) or a line of a file in a commit; undefined for the file as a whole. */
   readonly place: string | undefined
 
   constructor(step: Step, place: string | undefined, reason: string) {

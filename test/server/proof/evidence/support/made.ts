@@ -48,7 +48,7 @@ const call = (externalId: string, text: string) => ({
   parts: [{ type: 'tool_call', content: { toolName: 'Write', args: { file_path: 'src/a.ts', content: text } } }],
 })
 
-/** What `src/a.ts` has in the commit of `goodFile`. */
+/** The file of the commit in `goodFile`. */
 export const LINES = [
   'const first = compute(1)',
   '}',

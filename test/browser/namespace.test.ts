@@ -91,7 +91,8 @@ test('on a phone the tabs are above the bar, scroll away, and show the one of th
     page.evaluate<[number, number]>(
       `(({ bottom, right }) => [bottom, right])(document.querySelector('${selector}').getBoundingClientRect())`,
     )
-  assert.ok((await edges('.tabs [aria-current]'))[1] <= (await edges('.tabs'))[1])
+  const part = 1 // scrolling ends at whole pixels
+  assert.ok((await edges('.tabs [aria-current]'))[1] < (await edges('.tabs'))[1] + part)
   assert.ok((await edges('.bar nav [aria-current]'))[0] > 0)
   await page.evaluate('scrollTo(0, 500)')
   assert.ok((await edges('.bar nav [aria-current]'))[0] <= 0)

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { groups, mainGroup } from '../projections/index.ts'
 import { schemaOf } from '../src/eventstore/engine/group.ts'
 import { locks } from '../src/eventstore/engine/schema.ts'
-import { minConnections, poolSizes } from '../src/eventstore/postgres/pool-sizes.ts'
+import { type PoolSizes, minConnections, poolSizes } from '../src/eventstore/postgres/pool-sizes.ts'
 import type { App } from './support/open-app.ts'
 import { newEmptyWorld, signIn } from './support/world.ts'
 
@@ -43,20 +43,25 @@ const startCounting = async (url: string) => {
 
 const many = <T>(ask: (i: number) => Promise<T>) => Promise.allSettled(Array.from({ length: 40 }, (_, i) => ask(i)))
 
-/** More of everything at once than any pool has connections. */
-const load = async ({ call, service }: App, token: string) => {
-  const { log, reads, timeline, searches, limits, avatars } = service
-  await Promise.all([
+/** What needs the connections of each pool, more of it at once than any has. */
+const loads: Record<keyof PoolSizes, (app: App, token: string) => Promise<unknown>> = {
+  reads: ({ service }) => many(() => service.reads.pool.query('select pg_sleep(0.05)')),
+  log: ({ service }) => many((i) => Array.fromAsync(service.log.read(`thing-${i}`))),
+  operations: ({ service }) => many(() => service.avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
+  // Every message asks for a summary.
+  jobs: ({ call }, token) =>
     many((i) => call('PUT', `/v1/traces/t${i}/messages/m${Math.random()}`, { token, body: { role: 'user' } })),
-    many((i) => call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
-    many(() => reads.pool.query('select pg_sleep(0.05)')),
-    many(() => timeline.rows('sleep', 'select pg_sleep(0.05)', [])),
-    many(() => searches.snapshot((rows) => rows('', 'select pg_sleep(0.05)'))),
-    many((i) => Array.fromAsync(log.read(`thing-${i}`))),
-    many((i) => limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
-    many(() => avatars.get('00000000-0000-0000-0000-000000000000', 'none')),
-  ])
+  limits: ({ service }) => many((i) => service.limits!.perAddress['invite-look-up'].take(`${i} ${Math.random()}`)),
+  timeline: ({ service }) => many(() => service.timeline.rows('sleep', 'select pg_sleep(0.05)', [])),
+  search: ({ service }) => many(() => service.searches.snapshot((rows) => rows('', 'select pg_sleep(0.05)'))),
+  attribution: ({ service }) => many(() => service.attributions.snapshot((rows) => rows('', 'select pg_sleep(0.05)'))),
 }
+
+const load = (app: App, token: string) =>
+  Promise.all([
+    many((i) => app.call('PUT', `/v1/traces/t${i}`, { token, body: {} })),
+    ...Object.values(loads).map((start) => start(app, token)),
+  ])
 
 for (const connections of [minConnections(groups.length), 36]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {

@@ -122,7 +122,7 @@ const LINE = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u
 const parseLine = (line: string): { name: string; id: Buffer; signature: Buffer } => {
   const [, name, encoded] = LINE.exec(line) ?? []
   const bytes = encoded === undefined ? undefined : fromBase64(encoded)
-  if (!bytes || bytes.length <= ID_BYTES)
+  if (!bytes || bytes.length <= ID_BYTES || !isKeyName(name!))
     throw new BadNote('a signature line is malformed: expected a dash, the name of a key, and base64')
   return { name: name!, id: bytes.subarray(0, ID_BYTES), signature: bytes.subarray(ID_BYTES) }
 }

@@ -89,6 +89,7 @@ test('a note that was changed, or signed by another key, is refused', () => {
     `${SIGNED}garbage\n`,
     `${SIGNED}${line.slice(0, -4)}AAA=\n`,
     `${SIGNED}\n`,
+    `${SIGNED}\u2014 a\u0085b ${line.split(' ').at(-1)!}\n`,
   ])
     assert.throws(
       () => openNote(note, verifier),

@@ -1,8 +1,9 @@
 import type { EvidenceEvent } from '../../../contract/evidence.ts'
-import { parseEntry } from '../entry.ts'
+import { type Entry, PARTS } from '../entry.ts'
 import { fromBase64 } from '../note.ts'
 import { HASH_BYTES, type TreeHead, leafHash, rootByInclusion } from '../tree.ts'
 import { BadEvidence, type Step } from './bad-evidence.ts'
+import { parseStrictly } from './strict-json.ts'
 
 /** What is known of an event whose text is in the file. */
 export type ShownEvent = {
@@ -35,8 +36,6 @@ const hashIn = (text: string, step: Step, place: string): Buffer => {
 
 /** Step 2: the event is a leaf of the tree. @throws BadEvidence */
 const checkInclusion = ({ index, proof, entry, leaf }: EvidenceEvent, head: TreeHead, place: string): void => {
-  // A lone surrogate would be hashed as U+FFFD, so the text would not be the one that was hashed.
-  if (entry?.isWellFormed() === false) throw new BadEvidence(2, place, 'the entry has a lone surrogate')
   const hash = entry === undefined ? hashIn(leaf!, 2, place) : leafHash(entry)
   const root = rootByInclusion(hash, { index, size: head.size }, hashesIn(proof, 2, place))
   if (!root?.equals(head.root)) throw new BadEvidence(2, place, 'it does not lead to the root of the checkpoint')
@@ -50,16 +49,25 @@ const textIn = (value: unknown, name: string): string | undefined => {
 
 const valueOf = (json: string, place: string, what: string): unknown => {
   try {
-    return JSON.parse(json)
-  } catch {
-    throw new BadEvidence(3, place, `its ${what} is not JSON`)
+    return parseStrictly(json)
+  } catch (error) {
+    throw new BadEvidence(3, place, `its ${what} is not JSON: ${(error as Error).message}`)
   }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+const partsOf = (text: string, place: string): Entry => {
+  const parts = valueOf(text, place, 'entry')
+  if (!Array.isArray(parts) || parts.length !== PARTS || !parts.every(isText))
+    throw new BadEvidence(3, place, 'the entry is not a JSON array of five strings')
+  const [id, stream, type, metadata, data] = parts as [string, string, string, string, string]
+  return { id, stream, type, metadata, data }
 }
 
 /** Step 3, without the order of times. @throws BadEvidence */
 const readEntry = (text: string, index: number, place: string): { event: ShownEvent; data: unknown } => {
-  const entry = parseEntry(text)
-  if (!entry) throw new BadEvidence(3, place, 'the entry is not a JSON array of five strings')
+  const entry = partsOf(text, place)
   const { id, stream, type } = entry
   const metadata = valueOf(entry.metadata, place, 'metadata') as { at?: unknown; actor?: unknown } | null
   const data = valueOf(entry.data, place, 'data')

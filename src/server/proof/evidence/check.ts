@@ -13,6 +13,7 @@ import { isConsistent } from '../tree.ts'
 import { BadEvidence, type Step } from './bad-evidence.ts'
 import { type CheckedEvent, type ShownEvent, hashesIn, isShown, newEventCheck } from './check-event.ts'
 import { type LineCount, type LinesOfRange, newLineCheck } from './line-check.ts'
+import { parseStrictly } from './strict-json.ts'
 
 /** A session of a checked file. */
 export type CheckedSession = Omit<EvidenceSession, 'begins'> & {
@@ -54,9 +55,9 @@ type Options = {
 
 const parseJson = (bytes: Uint8Array): unknown => {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-  } catch {
-    throw new BadEvidence('format', undefined, 'it is not JSON in UTF-8')
+    return parseStrictly(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch (error) {
+    throw new BadEvidence('format', undefined, `it is not JSON in UTF-8: ${(error as Error).message}`)
   }
 }
 
@@ -81,10 +82,23 @@ const verifierOf = (key: string): Verifier => {
   }
 }
 
-/** @throws BadEvidence */
+/** Whether no signature stands in a note twice, and only one is of the key: verifiers differ in which of several they check. */
+const isSignedOnce = (note: string, { name, id }: Verifier): boolean => {
+  const lines = note.slice(note.lastIndexOf('\n\n') + 2, -1).split('\n')
+  const prefix = `\u2014 ${name} `
+  const isOurs = (line: string) =>
+    line.startsWith(prefix) && Buffer.from(line.slice(prefix.length), 'base64').subarray(0, id.length).equals(id)
+  return new Set(lines).size === lines.length && lines.filter(isOurs).length === 1
+}
+
+/** A checkpoint of the log that the key is named after. @throws BadEvidence */
 const openSigned = (note: string, verifier: Verifier, step: Step): Checkpoint => {
   try {
-    return openCheckpoint(note, verifier)
+    const checkpoint = openCheckpoint(note, verifier)
+    if (!isSignedOnce(note, verifier)) throw new BadEvidence(step, 'checkpoint', 'it is signed twice')
+    if (checkpoint.origin !== verifier.name)
+      throw new BadEvidence(step, 'checkpoint', `it is that of ${checkpoint.origin}, not of ${verifier.name}`)
+    return checkpoint
   } catch (error) {
     if (error instanceof BadNote) throw new BadEvidence(step, 'checkpoint', error.message)
     throw error
@@ -103,7 +117,6 @@ const openHead = ({ log }: EvidenceFrame, verifier: Verifier): Checkpoint => {
 const checkPrevious = ({ log }: EvidenceFrame, verifier: Verifier, head: Checkpoint): Checkpoint | undefined => {
   if (!log.previous) return undefined
   const older = openSigned(log.previous.checkpoint, verifier, 6)
-  if (older.origin !== head.origin) throw new BadEvidence(6, 'checkpoint', `it is that of ${older.origin}`)
   if (older.size === 0) throw new BadEvidence(6, 'checkpoint', 'it is that of an empty log, which every log continues')
   if (!isConsistent(older, head, hashesIn(log.previous.proof, 6, 'proof')))
     throw new BadEvidence(6, 'proof', 'it does not lead from the older checkpoint to this one')

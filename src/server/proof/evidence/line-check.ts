@@ -19,12 +19,15 @@ function* stringsIn(value: unknown): Generator<string, void> {
   }
 }
 
+/** Decoders differ in how many U+FFFD they make of a sequence that is not UTF-8, so several in a row count as one. */
+const lineIn = (text: string): string => comparedLine(text).replace(/\uFFFD+/g, '\uFFFD')
+
 /** The lines that an event has written, as they are compared: also without the plus sign that they have in a patch. */
 const writtenIn = (data: unknown): ReadonlySet<string> => {
   const written = new Set<string>()
   for (const text of stringsIn(data))
     for (const line of splitLines(text)) {
-      const compared = comparedLine(line)
+      const compared = lineIn(line)
       written.add(compared)
       if (compared.startsWith('+')) written.add(compared.slice(1))
     }
@@ -44,7 +47,7 @@ const soughtIn = (commit: EvidenceCommit, range: EvidenceRange, linesOf: LinesOf
   const lines = new Map<string, number[]>()
   let of = 0
   for (const [i, text] of texts.entries()) {
-    const compared = comparedLine(text)
+    const compared = lineIn(text)
     if (isWeakLine(compared)) continue
     of += 1
     const numbers = lines.get(compared)

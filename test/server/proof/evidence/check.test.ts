@@ -7,7 +7,7 @@ import { BadEvidence, type Step } from '../../../../src/server/proof/evidence/ba
 import { isShown } from '../../../../src/server/proof/evidence/check-event.ts'
 import { checkEvidence } from '../../../../src/server/proof/evidence/check.ts'
 import type { LinesOfRange } from '../../../../src/server/proof/evidence/line-check.ts'
-import { generateSigner } from '../../../../src/server/proof/note.ts'
+import { generateSigner, signNote } from '../../../../src/server/proof/note.ts'
 import { leafHash } from '../../../../src/server/proof/tree.ts'
 import { signer } from '../support.ts'
 import { AT, AUTHOR, LINES, SHA, bytesOf, goodFile, newLog, session } from './support/made.ts'
@@ -231,12 +231,36 @@ test('step 3 refuses a stream in which time goes back', () => {
   assert.match(reasonOf(bytesOf({ ...file, events })), /^step 3 fails, event 2: it is earlier/)
 })
 
-test('a text that is hashed like another one is refused', () => {
+test('a lone surrogate counts as U+FFFD, which it is hashed as', () => {
   const entry = JSON.stringify(good.with(4, '"\ufffd"'))
-  const file = bad(entry)
-  const forged = JSON.stringify(file).replaceAll('\ufffd', '\\ud800')
-  assert.is(reasonOf(bytesOf(file)), 'accepted')
-  assert.match(reasonOf(Buffer.from(forged)), /^step 2 fails, event 0: the entry has a lone surrogate/)
+  const file = JSON.stringify(bad(entry))
+  for (const text of [file, file.replaceAll('\ufffd', '\\ud800')]) assert.is(reasonOf(Buffer.from(text)), 'accepted')
+})
+
+const memberTwice = ({ log, ...file }: Evidence) =>
+  `${JSON.stringify(file).slice(0, -1)},"log":{},"log":${JSON.stringify(log)}}`
+for (const [what, text] of [
+  ['a member twice', memberTwice(goodFile())],
+  ['a whole number with a fraction', JSON.stringify(goodFile()).replace('"begins":0', '"begins":0.0')],
+  ['a minus before zero', JSON.stringify(goodFile()).replace('"begins":0', '"begins":-0')],
+] as const)
+  test(`refuses ${what}`, () => assert.match(reasonOf(Buffer.from(text)), /^it is not an evidence file/))
+
+const signatureOf = (note: string) => note.split('\n').at(-2)!
+test('a checkpoint may have signatures of others, and has one of the key', () => {
+  const file = goodFile()
+  const { checkpoint } = file.log
+  const signedAgain = (line: string) => ({ ...file, log: { ...file.log, checkpoint: `${checkpoint}${line}\n` } })
+  const cosigned = signNote(`${checkpoint.split('\n\n')[0]!}\n`, other)
+  assert.is(reasonOf(bytesOf(signedAgain(signatureOf(cosigned)))), 'accepted')
+  assert.match(reasonOf(bytesOf(signedAgain(signatureOf(checkpoint)))), /^step 1 fails, checkpoint: it is signed twice/)
+})
+
+test('a checkpoint of another log, signed by the same key, is refused', () => {
+  const file = goodFile()
+  const text = file.log.checkpoint.split('\n\n')[0]!.replace(signer.name, 'another')
+  const log = { ...file.log, origin: 'another', checkpoint: signNote(`${text}\n`, signer) }
+  assert.match(reasonOf(bytesOf({ ...file, log })), /^step 1 fails, checkpoint: it is that of another/)
 })
 
 for (const [what, bytes] of [
@@ -280,12 +304,10 @@ test('a session is erased if its trace was deleted after it had begun, and not i
   assert.equal([isErased(0), isErased(2)], [true, false])
 })
 
-test('a value that is nested as deep as a forger likes is read', () => {
-  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-  const file = bad(good.with(4, deep))
-  const range = { path: 'a', start: 1, end: 1, evidence: 'run', session: 0, events: [0] }
-  const forged = { ...file, commits: [{ sha: SHA, ranges: [range], unknown: [] }] }
-  assert.match(reasonOf(bytesOf(forged), { linesOf }), /^step 5 fails/)
+test('a value that is nested too deep is refused', () => {
+  const nested = (depth: number) => bytesOf(bad(good.with(4, `${'['.repeat(depth)}1${']'.repeat(depth)}`)))
+  assert.is(reasonOf(nested(1_000)), 'accepted')
+  for (const depth of [1_001, 100_000]) assert.match(reasonOf(nested(depth)), /^step 3 fails, event 0: its data/)
 })
 
 test.run()

@@ -1,8 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { attributionGroup } from '../../../projections/index.ts'
 import { newHashLine } from '../../../src/base/line-hashes.ts'
 import type { Attributions, OneAttributionKey } from '../../../src/contract/attribution.ts'
-import { withConnection } from '../../support/database.ts'
+import { schemaOf } from '../../../src/eventstore/engine/group.ts'
+import { onServer, withConnection } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 import { known, messagesOf, someLines, textOf } from './support/sessions.ts'
 
@@ -20,6 +23,7 @@ const { key } = await keyOf()
 const hashLine = newHashLine(Buffer.from(key.secret, 'base64'))
 const hashes = (lines: readonly string[]) => lines.map((line) => hashLine(line) ?? '')
 
+const schema = schemaOf(attributionGroup)
 const AT = Date.now() - 3_600_000
 const path = `/v1/namespaces/${team.slug}/attributions`
 const bodyOf = (added: readonly string[], more: object = {}) => ({
@@ -196,6 +200,53 @@ test('no line’s text is in a table, and nothing of a deleted trace', async () 
   assert.equal(seen(await ask(['const planted = 12345'])), [])
   await known(node)
   assert.equal(await rows(), [])
+})
+
+test('what a call no longer says is gone once its past is erased', async () => {
+  const [old, fresh] = [someLines(2), someLines(2)]
+  const { url } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', old))
+  await ada.send('POST', `${url}/messages/batch`, { messages: edit('m', fresh) })
+  await ada.send('POST', `${url}/history/erase`, {})
+  await until(async () => (await onServer(database.url, 'select from tracebook.erasures')).rows.length === 0)
+  const { rows } = await onServer(database.url, `select array_agg(w)::text as text from ${schema}.written_files w`)
+  assert.equal(seen(await ask(old)), [])
+  assert.equal(
+    seen(await ask(fresh)).map(([start, end]) => [start, end]),
+    [[1, 2]],
+  )
+  const stored = (lines: readonly string[]) =>
+    hashes(lines).filter((hash) => String(rows[0]!.text).includes(String(BigInt.asIntN(64, BigInt(`0x${hash}`)))))
+  assert.equal([stored(old).length, stored(fresh).length], [0, 2])
+})
+
+test('a session that moved answers where it is now, by the key of that namespace', async () => {
+  const lines = someLines(2)
+  const { url } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', lines))
+  await known(node)
+  await ada.send('POST', `${url}/move`, { namespace: ada.namespaceSlug })
+  assert.equal(seen(await ask(lines)), [])
+  await known(node)
+  const { key: own } = await keyOf(ada, ada.namespaceSlug)
+  const hashOfOwn = newHashLine(Buffer.from(own.secret, 'base64'))
+  const hunks = [{ path: 'src/a.ts', at: AT + 60_000, added: lines.map((line) => hashOfOwn(line)!) }]
+  const there = `/v1/namespaces/${ada.namespaceSlug}/attributions`
+  const found = await ada.send<Attributions>('POST', there, { key: own.id, hunks })
+  assert.equal(
+    seen(found).map(([start, end]) => [start, end]),
+    [[1, 2]],
+  )
+})
+
+test('an answer that takes longer than two seconds is refused, and others are given', async () => {
+  await withConnection(database.url, async (client) => {
+    await client.query(`begin; lock table ${schema}.written_files`)
+    const payload = bodyOf(someLines(1))
+    const { statusCode, headers } = await node.app.inject({ method: 'POST', url: path, headers: ada.headers, payload })
+    assert.equal([statusCode, Number(headers['retry-after']) > 0], [503, true])
+    assert.is((await ada.ask('GET', '/v1/feed')).status, 200)
+    await client.query('rollback')
+  })
+  assert.equal(seen(await ask(someLines(1))), [])
 })
 
 test('a key that is lost is made anew, and a question with the old one is refused', async () => {

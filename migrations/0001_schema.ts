@@ -143,9 +143,6 @@ const processes = [
   // The id of the log that the read models and processes in this database follow.
   'create table tracebook.followed_log (one bool primary key default true check (one), id uuid not null)',
 
-  // Unlogged, so it is empty after a crash of PostgreSQL, which may have undone the last transactions of the read models.
-  'create unlogged table tracebook.incarnation (one bool primary key default true check (one), id uuid not null)',
-
   // A queue that is nearly always empty and read from the front: without vacuums reads would find dead rows only. `event_id` is
   // that of the deletion, `reason` says why a stream could not be erased yet.
   `create table tracebook.erasures (

@@ -44,6 +44,7 @@ export const Environment = z.object({
     .transform((path) => resolve(path))
     .default(() => defaultDataDir()),
   DATABASE_URL: databaseUrl.optional(),
+  DATABASE_READ_URL: databaseUrl.optional(),
   DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(42),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
@@ -66,6 +67,16 @@ export const Environment = z.object({
 
 export type Config = z.infer<typeof Environment>
 
+/** Refuses a standby for a process that projects or works: only reads for clients may be behind. */
+const checkReadUrl = (settings: Partial<Config>, context: z.RefinementCtx): void => {
+  const { DATABASE_URL: url, DATABASE_READ_URL: readUrl, ROLES: own } = settings
+  const refuse = (message: string) => context.addIssue({ code: 'custom', path: ['DATABASE_READ_URL'], message })
+  if (readUrl === undefined) return
+  if (url === undefined) refuse('needs DATABASE_URL, which names the primary')
+  if (own?.some((role) => role !== 'api')) refuse('is for processes with ROLES=api only')
+  if (readUrl === url) refuse('is the same as DATABASE_URL: remove it')
+}
+
 /** The configuration cannot be used. The message names each wrong variable, and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -74,7 +85,11 @@ export class ConfigError extends Error {
 /** Reads the configuration; an empty variable counts as unset. @throws ConfigError */
 export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
-  const parsed = Environment.superRefine(checkSignin).superRefine(checkSummaries).superRefine(checkProof).safeParse(set)
+  const checked = Environment.superRefine(checkSignin)
+    .superRefine(checkSummaries)
+    .superRefine(checkProof)
+    .superRefine(checkReadUrl)
+  const parsed = checked.safeParse(set)
   if (parsed.success) return parsed.data
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
   throw new ConfigError(`the configuration cannot be used\n  ${issues.join('\n  ')}`)

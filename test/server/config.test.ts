@@ -32,6 +32,20 @@ test('a value that cannot be used is named', () => {
     assert.match(problemOf({ [name]: value })!, name)
 })
 
+test('a standby is for nodes that only answer, beside a primary', () => {
+  const [DATABASE_URL, DATABASE_READ_URL] = ['postgres://a/x', 'postgres://b/x']
+  assert.is(readConfig({ DATABASE_URL, DATABASE_READ_URL, ROLES: 'api' }).DATABASE_READ_URL, DATABASE_READ_URL)
+  assert.match(
+    problemOf({ DATABASE_URL, DATABASE_READ_URL })!,
+    /DATABASE_READ_URL: is for processes with ROLES=api only$/,
+  )
+  assert.match(problemOf({ DATABASE_READ_URL, ROLES: 'api' })!, /DATABASE_READ_URL: needs DATABASE_URL/)
+  assert.match(
+    problemOf({ DATABASE_URL, DATABASE_READ_URL: DATABASE_URL, ROLES: 'api' })!,
+    /is the same as DATABASE_URL/,
+  )
+})
+
 test('a database is given by one host, and a list of them is refused as such', () => {
   for (const url of ['postgres://me:p,w@a:5432,b:5432/x', 'postgresql://a,b/x', 'postgres:///x?user=me&host=a%2Cb'])
     assert.match(problemOf({ DATABASE_URL: url })!, /DATABASE_URL: takes one host, not 2: .* primary[^\n]*$/)

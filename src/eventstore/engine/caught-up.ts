@@ -5,20 +5,17 @@ import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { Unavailable, withTimeout } from './rejected.ts'
 
-const selectIncarnation = 'select id from tracebook.incarnation'
-const insertIncarnation = 'insert into tracebook.incarnation (id) values (gen_random_uuid()) on conflict do nothing'
+// A crash of one process of the server is recovered from without another start, but statistics are forgotten then.
+const selectIncarnation = `
+  select (select system_identifier from pg_control_system()) || ' ' || pg_postmaster_start_time() || ' ' ||
+    (select stats_reset from pg_stat_bgwriter) as incarnation`
 
 /**
- * A UUID that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions
- * of the read models. A clean restart keeps it. It is stored in an unlogged table, which crash recovery empties.
+ * A text that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions
+ * of the read models, and when it is started again. A standby has its own.
  */
-export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>): Promise<string> => {
-  for (;;) {
-    const { rows } = await client.query<{ id: string }>(selectIncarnation)
-    if (rows[0]) return rows[0].id
-    await client.query(insertIncarnation)
-  }
-}
+export const readServerIncarnation = async (client: Pick<pg.ClientBase, 'query'>): Promise<string> =>
+  (await client.query<{ incarnation: string }>(selectIncarnation)).rows[0]!.incarnation
 
 /** Delays reads while the read models may be older than they were, after a crash of the server. */
 type CaughtUp = {
@@ -34,14 +31,20 @@ type CaughtUp = {
   forget(): void
 }
 
-type CaughtUpOptions = {
-  readonly schema: string
-  /** Where the checkpoint is read. */
-  readonly pool: () => pg.Pool
+/** What reads wait for. */
+export type Goal = {
   /** The log's head, which reads wait for after a crash of the server. */
   readonly head: () => Promise<bigint>
   /** The last position that this node's caches have observed; used instead of the head while the log cannot be reached. */
   readonly lastSeen: () => bigint
+}
+
+type CaughtUpOptions = Goal & {
+  readonly schema: string
+  /** Where the checkpoint is read. */
+  readonly pool: () => pg.Pool
+  /** Whether reads fail as long as the read models have not caught up: those of a standby may be much older than what was shown before. */
+  readonly isStrict: boolean
 }
 
 export const CATCHING_UP = 'the read models are catching up'
@@ -60,7 +63,7 @@ const ifMissing = (error: unknown): Checkpoint => {
 }
 
 /** The log's head, or `lastSeen` if the log does not answer; after that the next call waits less. */
-const newGoal = ({ head, lastSeen }: CaughtUpOptions) => {
+const newGoal = ({ head, lastSeen }: Goal) => {
   let timeoutMs = HEAD_TIMEOUT_MS
   return async () => {
     try {
@@ -77,10 +80,10 @@ const newGoal = ({ head, lastSeen }: CaughtUpOptions) => {
 /**
  * A crash of PostgreSQL may undo the last transactions of the read models until they are applied again. So after each crash
  * reads wait, as long as a request waits, until the checkpoint has reached the log's head at that time. Then they go on as long as
- * PostgreSQL answers, even if projections have stopped or the log cannot be reached.
+ * PostgreSQL answers, even if projections have stopped or the log cannot be reached. Those of a standby go on only once it has caught up.
  */
 export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
-  const { schema, pool } = options
+  const { schema, pool, isStrict } = options
   const goalNow = newGoal(options)
   let catchingUp: Promise<void> | undefined
   let incarnation: string | undefined
@@ -103,7 +106,7 @@ export const newCaughtUp = (options: CaughtUpOptions): CaughtUp => {
       for (;;) {
         const { position, ready, stopped } = await readCheckpoint(pool(), schema).catch(ifMissing)
         const isLate = performance.now() > until
-        if (ready && (position >= goal || stopped || isLate)) return
+        if (ready && (position >= goal || stopped || (isLate && !isStrict))) return
         if (isLate) throw new Unavailable(CATCHING_UP)
         await pause(POLL_MS)
       }

@@ -28,27 +28,11 @@ const newCheckpointVerifier = (log: Pick<EventLog, 'identity' | 'head' | 'holds'
   return (checkpoint: Checkpoint) => verify(checkpoint).catch(() => false)
 }
 
-/**
- * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
- * for a position, else every 250 ms. The connection also holds the use lock of the schema, so that no process of a newer version
- * drops it.
- */
-export const watchCheckpoint = (options: {
-  readonly url: string
-  readonly log: Pick<EventLog, 'identity' | 'head' | 'holds'>
-  readonly schema: string
-  readonly watermark: Watermark
-  readonly quarantine: Quarantine
-  /** False while this process runs the projections itself: its runner then moves the watermark. */
-  readonly isNeeded: () => boolean
-}): { close(): Promise<void> } => {
-  const { url, log, schema, watermark, quarantine, isNeeded } = options
-  const isValid = newCheckpointVerifier(log)
-  let closed = false
+/** A connection that is opened again after it was destroyed. `begin` is called with each new one. */
+const newKeptConnection = (url: string, begin: (client: pg.Client) => Promise<unknown>) => {
   let client: pg.Client | undefined
-  const wakeup = newWakeup()
 
-  const connected = async () => {
+  const get = async () => {
     if (client) return client
     const connection = newClient(url, 'checkpoint watch', ANSWER_MS)
     connection.on('error', () => {
@@ -56,13 +40,55 @@ export const watchCheckpoint = (options: {
     })
     await connection.connect()
     client = connection // `destroy` can end it from now on
-    await holdUseLock(connection, schema)
+    await begin(connection)
     return connection
+  }
+
+  const destroy = () => {
+    if (client) destroyConnection(client)
+    client = undefined
+  }
+
+  const close = async () => {
+    if (client) await closeConnection(client)
+  }
+
+  return { get, destroy, close }
+}
+
+/**
+ * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
+ * for a position, else every 250 ms. A connection to the primary also holds the use lock of the schema, so that no process of a newer version
+ * drops it.
+ */
+export const watchCheckpoint = (options: {
+  /** Of the primary. */
+  readonly url: string
+  /** Of the server whose read models this node reads. */
+  readonly readUrl: string
+  readonly log: Pick<EventLog, 'identity' | 'head' | 'holds'>
+  readonly schema: string
+  readonly watermark: Watermark
+  readonly quarantine: Quarantine
+  /** False while this process runs the projections itself: its runner then moves the watermark. */
+  readonly isNeeded: () => boolean
+}): { close(): Promise<void> } => {
+  const { url, readUrl, log, schema, watermark, quarantine, isNeeded } = options
+  const isValid = newCheckpointVerifier(log)
+  let closed = false
+  const wakeup = newWakeup()
+  const primary = newKeptConnection(url, (client) => holdUseLock(client, schema))
+  const read = readUrl === url ? primary : newKeptConnection(readUrl, async () => {})
+  const connections = new Set([primary, read])
+
+  const destroy = () => {
+    for (const connection of connections) connection.destroy()
   }
 
   const poll = async () => {
     try {
-      const connection = await connected()
+      const connection = await read.get()
+      await primary.get()
       if (!isNeeded()) return
       const checkpoint = await readCheckpoint(connection, schema)
       if (!checkpoint.ready) return
@@ -71,13 +97,8 @@ export const watchCheckpoint = (options: {
       quarantine.set(list)
       if ((await isValid(checkpoint)) && isNeeded()) watermark.advance(checkpoint.position)
     } catch {
-      if (client) destroyConnection(client)
-      client = undefined // the database cannot be reached, or no process has created this version's schema yet
+      destroy() // the database cannot be reached, or no process has created this version's schema yet
     }
-  }
-
-  const destroy = () => {
-    if (client) destroyConnection(client)
   }
 
   const run = async () => {
@@ -86,7 +107,7 @@ export const watchCheckpoint = (options: {
       if (isNeeded() && watermark.hasWaiters()) await pause(BUSY_MS)
       else await wakeup.sleep(IDLE_MS)
     }
-    if (client) await closeConnection(client)
+    for (const connection of connections) await connection.close()
   }
 
   watermark.onWait(wakeup.wake)

@@ -9,6 +9,8 @@ import { type Watermark, newWatermark } from './watermark.ts'
 
 type OpenGroupOptions = {
   readonly url: string
+  /** Of the server whose read models this node reads. Default: `url`. */
+  readonly readUrl?: string
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
@@ -26,7 +28,7 @@ type OpenGroupOptions = {
  * Starts the group's runner if this process has the role, and follows the group's checkpoint in any case.
  */
 export const openGroup = (options: OpenGroupOptions) => {
-  const { url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
+  const { url, readUrl = url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
@@ -35,7 +37,7 @@ export const openGroup = (options: OpenGroupOptions) => {
     : undefined
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
-  const checkpoints = watchCheckpoint({ ...common, log, schema, isNeeded: () => state()?.is !== 'running' })
+  const checkpoints = watchCheckpoint({ ...common, readUrl, log, schema, isNeeded: () => state()?.is !== 'running' })
   log.onChange(watermark.end)
   const close = async () => {
     await Promise.all([runner?.close(), checkpoints.close()])

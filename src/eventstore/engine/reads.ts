@@ -4,9 +4,10 @@ import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { ANSWER_MS, kyselyOver, newPool } from '../postgres/connect.ts'
 import type { FairPool } from '../postgres/fair-pool.ts'
 import { failureText, isConnectionLost, isTransient } from '../postgres/errors.ts'
-import { CATCHING_UP, isSchemaMissing, newCaughtUp } from './caught-up.ts'
+import { CATCHING_UP, type Goal, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable, withTimeout } from './rejected.ts'
+import type { Standby } from './standby.ts'
 
 export type Row = Record<string, unknown>
 
@@ -26,17 +27,19 @@ export type Reads<Tables> = {
   close(): Promise<void>
 }
 
-type ReadsOptions = {
+/** The PostgreSQL that queries go to. */
+export type ReadServer = Goal & {
   readonly url: string
+  /** If it is a standby. */
+  readonly standby?: Pick<Standby, 'verify' | 'problem'> | undefined
+}
+
+type ReadsOptions = ReadServer & {
   readonly schema: string
   /** The name of its connections. */
   readonly name?: string
   readonly size?: number
   readonly quarantine: Pick<Quarantine, 'isNotQuarantined' | 'assertNotQuarantined'>
-  /** The log's head, which reads wait for after a crash of the server. */
-  readonly head: () => Promise<bigint>
-  /** The last position that this node's caches have observed; used instead of the head while the log cannot be reached. */
-  readonly lastSeen: () => bigint
 }
 
 const STATEMENT_MS = 4_000
@@ -48,16 +51,24 @@ const CHECK_MS = 1_000
  * they run again.
  */
 export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
-  const { url, schema, name = 'reads', size = 12, quarantine, head, lastSeen } = options
-  const caughtUp = newCaughtUp({ schema, pool: () => pool, head, lastSeen })
+  const { url, standby, schema, name = 'reads', size = 12, quarantine, head, lastSeen } = options
+  const caughtUp = newCaughtUp({ schema, pool: () => pool, head, lastSeen, isStrict: standby !== undefined })
   const pool = newPool({
     url,
     name,
     max: size,
     statementTimeoutMs: STATEMENT_MS,
     schema,
-    onConnect: caughtUp.noteIncarnation,
+    onConnect: async (client) => {
+      await standby?.verify(client)
+      await caughtUp.noteIncarnation(client)
+    },
   })
+
+  const assertReadable = () => {
+    const problem = standby?.problem()
+    if (problem) throw new Unavailable(problem)
+  }
 
   /** Tries again after a lost connection, as often as the pool has connections: each of them may be lost. */
   const guarded = async <T>(
@@ -65,6 +76,7 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
     tries = size + 2,
     until = performance.now() + REQUEST_WAIT_MS,
   ): Promise<T> => {
+    assertReadable()
     try {
       return await caughtUp.read(work)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import type { OpenGroup } from './open-groups.ts'
-import { type Row, openReads } from './reads.ts'
+import { type ReadServer, type Row, openReads } from './reads.ts'
 import { ExplainedUnavailable } from './rejected.ts'
 
 /** Reads rows in one snapshot. A statement without a name is not prepared. */
@@ -15,15 +15,11 @@ export type Snapshots = {
   close(): Promise<void>
 }
 
-export type SnapshotsOptions = {
-  readonly url: string
+export type SnapshotsOptions = ReadServer & {
   /** Undefined if this service does not have the group. */
   readonly group: OpenGroup | undefined
   readonly mainSchema: string
   readonly size: number
-  readonly head: () => Promise<bigint>
-  /** The last position that this node's caches have observed. */
-  readonly lastSeen: () => bigint
 }
 
 type Naming = {
@@ -37,7 +33,7 @@ type Naming = {
 
 /** Opens a small pool of connections for one group only, so that its queries delay no others. */
 export const openSnapshots = (options: SnapshotsOptions, { name, missing, settings }: Naming): Snapshots => {
-  const { url, group, mainSchema, size, head, lastSeen } = options
+  const { group, mainSchema, size, ...server } = options
   if (!group)
     return {
       snapshot: async () => {
@@ -47,7 +43,7 @@ export const openSnapshots = (options: SnapshotsOptions, { name, missing, settin
       close: async () => {},
     }
   const { schema, quarantine, lag } = group
-  const reads = openReads<object>({ url, schema, name, size, quarantine, head, lastSeen })
+  const reads = openReads<object>({ ...server, schema, name, size, quarantine })
   const begin = [
     'begin isolation level repeatable read read only',
     `set local search_path = ${schema}, ${mainSchema}`,

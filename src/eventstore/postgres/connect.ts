@@ -172,7 +172,8 @@ type PoolOptions = {
 /** A pool of connections that survives the loss of the server, even if the network drops packets silently. Clients take turns. */
 export const newPool = (options: PoolOptions): FairPool => {
   const { url, name, max, statementTimeoutMs = 30_000, schema, onConnect } = options
-  const session = schema === undefined ? {} : readModelSession(schema)
+  // Only projections write read models: no query may, wherever it runs.
+  const session = schema === undefined ? {} : { ...readModelSession(schema), default_transaction_read_only: 'on' }
   const config = {
     ...connectionConfig(url, name, { statementTimeoutMs, session }),
     ...(onConnect ? { onConnect } : {}),

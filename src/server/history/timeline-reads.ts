@@ -35,12 +35,12 @@ const withoutTimeline = (mainSchema: string): TimelineReads => {
 
 /** Opens a small pool of connections for the timeline only, so that long queries about the past delay no other queries. */
 export const openTimelineReads = (options: SnapshotsOptions): TimelineReads => {
-  const { url, group, mainSchema, size, head, lastSeen } = options
+  const { group, mainSchema, size, ...server } = options
   if (!group) return withoutTimeline(mainSchema)
   const { schema, quarantine, watermark } = group
-  const reads = openReads<TimelineTables>({ url, schema, name: 'timeline', size, quarantine, head, lastSeen })
+  const reads = openReads<TimelineTables>({ ...server, schema, name: 'timeline', size, quarantine })
   const caughtUp = (position: bigint) => {
-    const seen = lastSeen()
+    const seen = server.lastSeen()
     return watermark.waitFor(position > seen ? position : seen, REQUEST_WAIT_MS, false)
   }
   const { rows, assertNotQuarantined, close } = reads

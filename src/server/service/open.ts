@@ -72,7 +72,8 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
   const { fillsRegistry = true } = options
   const auditSigner = await readAuditSigner(options)
   const stores = await openStores(options)
-  const { metrics, log, codec, over, lastSeen, groups, reads, timeline, searches, attributions, operations } = stores
+  const { metrics, log, codec, over, lastSeen, groups, standby, reads, timeline, searches, attributions, operations } =
+    stores
   const closing = new AbortController()
   const logId = newLogId(log, closing.signal)
 
@@ -186,6 +187,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await Promise.all([bodyThreads.close(), rowMaking.close()])
     await Promise.all([memory.close(), groups.close()])
     await log.close()
+    await standby?.close()
     await Promise.all([reads.close(), timeline.close(), searches.close(), attributions.close(), operations.end()])
   }
 

@@ -7,7 +7,8 @@ import { newCodec } from '../../eventstore/engine/codec.ts'
 import type { Group } from '../../eventstore/engine/group.ts'
 import { openGroups } from '../../eventstore/engine/open-groups.ts'
 import { newOutageLog } from '../../eventstore/engine/outage.ts'
-import { openReads } from '../../eventstore/engine/reads.ts'
+import { type ReadServer, openReads } from '../../eventstore/engine/reads.ts'
+import { openStandby } from '../../eventstore/engine/standby.ts'
 import { newWatermark } from '../../eventstore/engine/watermark.ts'
 import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
@@ -69,8 +70,10 @@ export const openStores = async (options: StoresOptions) => {
   const codec = newCodec(formats)
   const outage = newOutageLog(logger)
   const lastSeen = newWatermark()
+  const readUrl = config.DATABASE_READ_URL ?? databaseUrl
   const groups = openGroups({
     url: databaseUrl,
+    readUrl,
     groups: known,
     log,
     codec,
@@ -83,37 +86,32 @@ export const openStores = async (options: StoresOptions) => {
       metrics.projectionSeconds.observe({ group }, ms / 1_000)
     },
   })
+  const standby =
+    readUrl === databaseUrl ? undefined : await openStandby({ url: readUrl, primaryUrl: databaseUrl, logger })
+  const readServer: ReadServer = { url: readUrl, standby, head: () => log.head(), lastSeen: lastSeen.position }
   const reads = openReads<ReadTables>({
-    url: databaseUrl,
+    ...readServer,
     schema: groups.main.schema,
     size: sizes.reads,
     quarantine: groups.main.quarantine,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
   })
   const timeline = openTimelineReads({
-    url: databaseUrl,
+    ...readServer,
     group: groups.all.find(({ group }) => group.name === timelineGroup.name),
     mainSchema: groups.main.schema,
     size: sizes.timeline,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
   })
   const searches = openSearchReads({
-    url: databaseUrl,
+    ...readServer,
     group: groups.all.find(({ group }) => group.name === searchGroup.name),
     mainSchema: groups.main.schema,
     size: sizes.search,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
   })
   const attributions = openAttributionReads({
-    url: databaseUrl,
+    ...readServer,
     group: groups.all.find(({ group }) => group.name === attributionGroup.name),
     mainSchema: groups.main.schema,
     size: sizes.attribution,
-    head: () => log.head(),
-    lastSeen: lastSeen.position,
   })
   const operations = newPool({
     url: databaseUrl,
@@ -131,6 +129,7 @@ export const openStores = async (options: StoresOptions) => {
     outage,
     lastSeen,
     groups,
+    standby,
     reads,
     timeline,
     searches,

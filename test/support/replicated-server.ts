@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { mkdir, chown, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onServer } from './database.ts'
+import { type RunningServer, initCluster, newDatabaseOn, newServerFolder, startCluster } from './plain-server.ts'
+import { until } from './until.ts'
+
+const COMMON = ['max_connections=400', 'wal_keep_size=1GB', 'max_wal_size=2GB']
+/** What a write through a node on the standby waits for: with the default, 200 ms, each of them takes 100 ms longer. */
+const PRIMARY = [...COMMON, 'wal_writer_delay=10ms']
+
+/**
+ * A PostgreSQL and a streaming standby of it. Both begin with the same files, those of `initdb`, and the primary keeps all of its WAL: so that
+ * a standby can be made again at any time, without a base backup.
+ */
+export const startReplicatedServer = async () => {
+  const folder = await newServerFolder()
+  const first = await initCluster(folder)
+  const { account } = first
+  const files = (name: string) => join(folder, name)
+  const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to]) // with owners and modes
+
+  const socketsOf = async (name: string) => {
+    const sockets = files(`${name}-sockets`)
+    await mkdir(sockets)
+    if (account) await chown(sockets, account.uid, account.gid)
+    return sockets
+  }
+  const [ofPrimary, ofStandby] = [await socketsOf('primary'), await socketsOf('standby')]
+  await copy(first.folder, files('primary'))
+  const primary = await startCluster({ ...first, folder: files('primary') }, ofPrimary, PRIMARY)
+
+  const followed = `primary_conninfo=host=${ofPrimary} user=postgres`
+  const startStandby = () =>
+    startCluster({ ...first, folder: files('standby') }, ofStandby, [
+      ...COMMON,
+      followed,
+      'hot_standby_feedback=on',
+      'wal_retrieve_retry_interval=100ms',
+    ])
+  const makeStandby = async () => {
+    await rm(files('standby'), { recursive: true, force: true })
+    await copy(first.folder, files('standby'))
+    await writeFile(join(files('standby'), 'standby.signal'), '')
+    return startStandby()
+  }
+  let standby: RunningServer = await makeStandby()
+
+  const stop = async () => {
+    await standby.stop()
+    await primary.stop()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  const admin = () => standby.url('postgres', 'postgres')
+  return {
+    /** Creates an empty database that belongs to a new role, and waits until the standby has it. */
+    newDatabase: async (name: string) => {
+      const url = await newDatabaseOn(primary, name)
+      const readUrl = standby.url(name, name)
+      await until(() =>
+        onServer(readUrl, 'select').then(
+          () => true,
+          () => false,
+        ),
+      )
+      return { url, readUrl }
+    },
+    pause: () => onServer(admin(), 'select pg_wal_replay_pause()'),
+    resume: () => onServer(admin(), 'select pg_wal_replay_resume()'),
+    promote: () => onServer(admin(), 'select pg_promote()'),
+    /** Kills the standby, as a machine that fails. */
+    kill: async () => {
+      const [pid] = (await readFile(join(files('standby'), 'postmaster.pid'), 'utf8')).split('\n')
+      process.kill(Number(pid), 'SIGKILL')
+      await standby.stop()
+    },
+    /** Starts the standby that was killed. */
+    restart: async () => {
+      standby = await startStandby()
+    },
+    /** Puts a new standby in the place of the old one. */
+    replace: async () => {
+      await standby.stop()
+      standby = await makeStandby()
+    },
+    stop,
+  }
+}
+
+export type ReplicatedServer = Awaited<ReturnType<typeof startReplicatedServer>>

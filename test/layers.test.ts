@@ -17,7 +17,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
   server: ['base', 'contract', 'transcript', 'eventstore', 'tables', 'projections'],
   projections: ['base', 'contract', 'eventstore', 'tables', 'server'],
   client: ['base', 'cli', 'contract', 'transcript'],
-  commands: ['base', 'cli', 'contract', 'eventstore', 'projections', 'server', 'client'],
+  commands: ['base', 'cli', 'contract', 'eventstore', 'tables', 'projections', 'server', 'client'],
   'main.ts': ['cli', 'commands'],
 }
 

@@ -8,8 +8,17 @@ const UNITS = [
 /** A count as `1,104`. A formatter is made only for numbers that it changes: making one takes longer than writing a line. */
 export const countText = (count: number): string => (count < 1_000 ? String(count) : count.toLocaleString('en'))
 
+const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+
+/** Bytes in the largest unit of which there is one, with a decimal place below ten: `1.4 GB`. */
+export const bytesText = (bytes: number): string => {
+  const step = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), BYTE_UNITS.length - 1)
+  const count = bytes / 1_000 ** step
+  return `${step > 0 && count < 10 ? count.toFixed(1) : countText(Math.round(count))} ${BYTE_UNITS[step]}`
+}
+
 /** How long something took, in its two largest units: `2 h 5 min` or `12 s`. */
-const elapsedText = (ms: number): string => {
+export const elapsedText = (ms: number): string => {
   if (ms < 1_000) return 'less than 1 s'
   const largest = UNITS.findIndex((unit) => ms >= unit.ms)
   const [first, second] = [UNITS[largest]!, UNITS[largest + 1]]

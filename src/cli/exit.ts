@@ -14,7 +14,7 @@ export const exitCodes = {
    * back sessions that need confirmation, has uploaded the others.
    */
   usage: 2,
-  /** A check found a difference: a stream is in quarantine, read models differ from the log, or a log was tampered with. */
+  /** A check found something: a stream is in quarantine, read models differ from the log, a log was tampered with, or what the service needs ends soon. */
   found: 3,
   /** `audit verify --require-kept` has no kept checkpoint to compare the log with. */
   nothingKept: 4,

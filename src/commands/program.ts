@@ -84,6 +84,7 @@ const groups: readonly Group[] = [
       users: 'List all users, or remove one from the service',
       backup: 'Write a backup of the running service to a file',
       restore: 'Restore a backup into an empty DATA_DIR or database',
+      doctor: 'Show what the service takes, and what ends first, and when',
       openapi: 'Print the OpenAPI document of the HTTP API',
     },
     true,

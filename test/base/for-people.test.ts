@@ -1,6 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { sessionLengthText, percentDone } from '../../src/base/for-people.ts'
+import { bytesText, percentDone, sessionLengthText } from '../../src/base/for-people.ts'
 
 const test = suite('texts for people')
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
@@ -35,6 +35,12 @@ test('progress is 0 at the beginning and 100 at the end, even if both are the sa
     [0, 100, 100, 100],
   )
   assert.is(percentDone(7n, 3n, 9n), 0)
+})
+
+test('bytes are in the largest unit of which there is one', () => {
+  assert.equal([0, 999, 1_000, 1_449, 99_500, 999_000, 3_200_000_000, 12e12, 5e18].map(bytesText), [
+    ...['0 bytes', '999 bytes', '1.0 kB', '1.4 kB', '100 kB', '999 kB', '3.2 GB', '12 TB', '5,000 PB'],
+  ])
 })
 
 test.run()

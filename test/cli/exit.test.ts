@@ -25,6 +25,7 @@ test('a command that fails prints the reason, and exits with 1, or with 2 for wr
       [['models', 'refresh', '--nonsense'], 2],
       [['models', 'refresh'], 1],
       [['rebuild'], 1],
+      [['doctor'], 1],
       [['log', 'quarantine'], 1],
       [['log', 'copy', '--from', 'embedded', '--to', 'embedded'], 2],
     ] as const) {

@@ -120,7 +120,7 @@ const AWAY = 2
 
 /** Those of operators, who have a database and a log: `../cli/exit.test.ts` and the tests of `log` and `audit` have their codes. */
 const ofOperators =
-  /^(?:serve|models|rebuild|openapi|backup|restore|users|log|audit (?:erasures|replay|export|import|new-key)|hooks run)\b/
+  /^(?:serve|models|rebuild|doctor|openapi|backup|restore|users|log|audit (?:erasures|replay|export|import|new-key)|hooks run)\b/
 
 const wordsOf = (line: string, file: string): string[] =>
   line.split(' ').map(

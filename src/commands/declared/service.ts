@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { yesOption, withAction } from './command.ts'
-import { serviceEnvironment } from './help.ts'
+import { helpText, serviceEnvironment } from './help.ts'
 
 const jsonOption = ['--json', 'print JSON, one document per line'] as const
 
@@ -181,6 +181,43 @@ const restore = (): Command =>
     async () => (await import('../restore.ts')).restore,
   )
 
+const doctorHelp = helpText({
+  about: `
+Shows what each part of the database takes, how the log has grown in the last day and week, and what ends
+first at that growth, and when: the disk, the room to build read models again, connections, segments of the
+search index, the time of a rebuild, the lag of read models, and WAL that is kept for standbys.
+
+It only reads, whether the service runs or not. No statement takes longer than a second: rows are as
+PostgreSQL estimates them, and so are sizes where the files are too many. An amount grows as the log does, by
+as much for each event as so far; a day counts as the last one, or as the mean of the last week if that has more.
+
+Of --json, growth has lastDay and lastWeek, or unknown, which says why; sizes {part, bytes, rows, isEstimate},
+where a part is log, tree, the name of a group of read models, other or unused; limits {name, unit, now, limit,
+days, unknown, helps}, where 0 days mean that it has ended, and no days that an end is not foreseen, or not
+known; lags {group, events, ms, isStopped}; missingRights {right, hides, grant}. Unknown values are absent.`,
+  examples: [['tracebook doctor'], ['tracebook doctor --json']],
+  documents: [['{"type":"doctor","at","events","growth","sizes","limits","lags"?,"missingRights"}', 'what was found']],
+  environment: `Environment:
+  DATABASE_URL          the database of the service
+  DATA_DIR              without DATABASE_URL: the folder of a service, running or not (default: data)
+  DATABASE_CONNECTIONS  how many connections each process may open (default: 42)
+  DISK_RESERVE_MB       the space that has to stay free in DATA_DIR (default: 256)
+  EVENTSTORE_URL        the log, if the service has it in EventStoreDB: its growth is not seen`,
+  exitCodes: {
+    0: 'nothing ends within 30 days',
+    1: 'the database could not be read, or a right is missing, which is named',
+    2: 'wrong usage',
+    3: 'something has ended, or ends within 30 days',
+  },
+})
+
+const doctor = (): Command =>
+  withAction(
+    new Command('doctor').option(...jsonOption),
+    doctorHelp,
+    async () => (await import('../doctor/doctor.ts')).examine,
+  )
+
 const openapi = (): Command =>
   withAction(
     new Command('openapi'),
@@ -188,4 +225,4 @@ const openapi = (): Command =>
     async () => (await import('../openapi.ts')).print,
   )
 
-export const serviceCommands = { serve, models, rebuild, users, backup, restore, openapi }
+export const serviceCommands = { serve, models, rebuild, users, backup, restore, doctor, openapi }

@@ -1,9 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
-import { readCheckpoint } from '../../eventstore/engine/checkpoint.ts'
+import { type Client, readCheckpoint } from '../../eventstore/engine/checkpoint.ts'
 import { type Group, schemaOf } from '../../eventstore/engine/group.ts'
 import { schemasOf } from '../../eventstore/engine/schema.ts'
 import { newApplyingClient, withConnection } from '../../eventstore/postgres/connect.ts'
+
+/** @throws Error that names the schema of a group which the database has not */
+export const assertHasSchema = async (client: Client, group: Group): Promise<void> => {
+  const schema = schemaOf(group)
+  if (!(await schemasOf(client, group)).includes(schema))
+    throw new Error(
+      `The database has no read models ${schema}. Start a service of this version on it first, or set DATABASE_URL to another one.`,
+    )
+}
 
 /** Runs `work` with a connection to the schema of a group of read models. @throws Error when the database has no such schema */
 export const withSchema = async <T>(
@@ -13,10 +22,7 @@ export const withSchema = async <T>(
 ): Promise<T> => {
   const schema = schemaOf(group)
   return withConnection(newApplyingClient(url, schema), async (client) => {
-    if (!(await schemasOf(client, group)).includes(schema))
-      throw new Error(
-        `The database has no read models ${schema}. Start a service of this version on it first, or set DATABASE_URL to another one.`,
-      )
+    await assertHasSchema(client, group)
     return work(client, schema)
   })
 }

@@ -2,6 +2,9 @@ import { type StatsFs, statfsSync } from 'node:fs'
 
 type Statfs = (dir: string) => Pick<StatsFs, 'bavail' | 'bsize'>
 
+/** As `statfsSync`, of which tests make another. */
+export type StatDisk = (dir: string) => Pick<StatsFs, 'blocks' | 'bfree' | 'bavail' | 'bsize'>
+
 type DiskGuardOptions = {
   readonly dir: string
   /** MiB to keep free (`DISK_RESERVE_MB`). */
@@ -19,6 +22,15 @@ type DiskGuardOptions = {
 export const freeBytes = (dir: string, statfs: Statfs = statfsSync): number => {
   const { bavail, bsize } = statfs(dir)
   return bavail * bsize
+}
+
+/** The bytes that are used on the file system of a folder, and those that an unprivileged user can still write. */
+export const diskSpace = (
+  dir: string,
+  statfs: StatDisk = statfsSync,
+): { readonly used: number; readonly free: number } => {
+  const { blocks, bfree, bavail, bsize } = statfs(dir)
+  return { used: (blocks - bfree) * bsize, free: bavail * bsize }
 }
 
 /**

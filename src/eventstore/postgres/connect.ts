@@ -110,6 +110,18 @@ const connectionOf = (config: pg.ClientConfig): pg.Client => new Connection({ ..
 export const newClient = (url: string, name: string, statementTimeoutMs = 0): pg.Client =>
   connectionOf(connectionConfig(url, name, { statementTimeoutMs }))
 
+const REPORT_STATEMENT_MS = 1_000
+const REPORT_LOCK_MS = 300
+
+/**
+ * A connection for a report on a database in use: it can only read, and gives up a statement after a second, or when it has waited 300 ms for a lock.
+ * `schema` is where it looks for tables that are named without one.
+ */
+export const newReportClient = (url: string, name: string, schema: string): pg.Client => {
+  const session = { default_transaction_read_only: 'on', lock_timeout: REPORT_LOCK_MS, search_path: schema }
+  return connectionOf(connectionConfig(url, name, { statementTimeoutMs: REPORT_STATEMENT_MS, session }))
+}
+
 /** A connection for `openLeaderSession`. It pipelines, because heartbeats are sent while other statements are under way. */
 export const newLeaderClient = (url: string, name: string, statementTimeoutMs: number): pg.Client =>
   connectionOf({ ...connectionConfig(url, name, { statementTimeoutMs }), pipeline: true })

@@ -10,6 +10,7 @@ import {
   sql,
   type TableMetadata,
 } from 'kysely'
+import type pg from 'pg'
 import { moduleUrl } from '../../base/threads.ts'
 import { version } from '../../base/version.ts'
 import { newPool } from './connect.ts'
@@ -94,14 +95,28 @@ export class OtherVersion extends Error {
   }
 }
 
+type Query = (text: string) => Promise<{ readonly rows: readonly unknown[] }>
+
+/** The migrations that a database has had; none where no service was started. */
+const namesIn = async (query: Query): Promise<string[]> => {
+  const tables = await query(`select to_regclass('tracebook.kysely_migration') is not null as found`)
+  if (!(tables.rows[0] as { found: boolean }).found) return []
+  const { rows } = await query('select name from tracebook.kysely_migration order by name')
+  return (rows as { name: string }[]).map(({ name }) => name)
+}
+
 /** @throws OtherVersion */
-const assertOwn = async (db: Kysely<unknown>, migrations: Migrations) => {
-  const { rows: tables } = await sql<{ found: boolean }>`
-    select to_regclass('tracebook.kysely_migration') is not null as found`.execute(db)
-  if (!tables[0]!.found) return
-  const { rows } = await sql<{ name: string }>`select name from tracebook.kysely_migration order by name`.execute(db)
-  const other = rows.find(({ name }) => !Object.hasOwn(migrations, name))
-  if (other) throw new OtherVersion(other.name)
+const assertOwn = (names: readonly string[], migrations: Migrations): void => {
+  const other = names.find((name) => !Object.hasOwn(migrations, name))
+  if (other !== undefined) throw new OtherVersion(other)
+}
+
+/** Refuses a database that is not as this version makes it, without changing it. @throws OtherVersion, Error */
+export const assertMigrated = async (client: Pick<pg.ClientBase, 'query'>): Promise<void> => {
+  const [migrations, names] = [await ownMigrations(), await namesIn((text) => client.query(text))]
+  assertOwn(names, migrations)
+  if (names.length < Object.keys(migrations).length)
+    throw new Error('The database lacks tables of this version: start a service of this version on it first.')
 }
 
 /**
@@ -113,7 +128,7 @@ export const migrate = async (url: string, migrations?: Migrations): Promise<voi
   const all = migrations ?? (await ownMigrations())
   await withMigrator(url, all, async (migrator, db) => {
     await assertRestored(db)
-    await assertOwn(db, all)
+    assertOwn(await namesIn((text) => sql.raw(text).execute(db)), all)
     const { error } = await migrator.migrateToLatest()
     if (error) throw error
   })

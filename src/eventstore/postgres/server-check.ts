@@ -93,8 +93,9 @@ export const warningsOf = ({ free, autovacuum, logsValues }: ServerState, connec
     : []),
 ]
 
+export const readServerState = async (client: Pick<pg.ClientBase, 'query'>): Promise<ServerState> =>
+  (await client.query<ServerState>(serverState)).rows[0]!
+
 /** The warnings about the server of this database, for a process that may open this many connections. */
 export const serverWarnings = (url: string, connections: number): Promise<string[]> =>
-  withConnection(newClient(url, 'start'), async (client: pg.Client) =>
-    warningsOf((await client.query<ServerState>(serverState)).rows[0]!, connections),
-  )
+  withConnection(newClient(url, 'start'), async (client) => warningsOf(await readServerState(client), connections))

@@ -17,7 +17,7 @@ const packaged = fileURLToPath(new URL('client.tgz', import.meta.url))
 
 /** The modules of the commands that work on the service itself. A bundle with what they import would be ten times as large. */
 const ONLY_WITH_SERVICE =
-  /^src\/commands\/(?:(?:all-namespaces|backup|models|openapi|rebuild|restore|serve|users)\.ts$|log\/|audit\/(?:erasures|export|import|replay|verify-database|verify-export)\.ts$)/
+  /^src\/commands\/(?:(?:all-namespaces|backup|models|openapi|rebuild|restore|serve|users)\.ts$|doctor\/|log\/|audit\/(?:erasures|export|import|replay|verify-database|verify-export)\.ts$)/
 
 /** Puts a module that refuses in the place of each such module. */
 const withoutService: Plugin = {

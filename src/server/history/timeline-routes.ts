@@ -16,6 +16,7 @@ import { listOfHistory } from './open-past.ts'
 import { sentenceOf, usersIn } from './sentences.ts'
 import type { HistoryServices } from './services.ts'
 import type { Place } from '../trace/events.ts'
+import type { TraceName } from '../trace/locate.ts'
 
 type Data = {
   readonly patch?: unknown
@@ -148,16 +149,25 @@ export const timelineOfNamespace = async (
   return listOf(services, { of: 'namespace', id, traceId: traceIdOf }, filter, assertAdmin)
 }
 
+/** A page of the timeline of a trace, oldest entries first unless `order` says otherwise, for members of its namespace. @throws 400, 401, 403, 404 */
+export const timelineOfTrace = async (
+  services: HistoryServices,
+  caller: Caller | undefined,
+  name: TraceName,
+  query: Query,
+): Promise<JsonTexts<EntryList>> => {
+  const filter = filterOf(query, 'asc', 'trace')
+  const trace = await traceWithTimeline(services, name, caller)
+  const { id, revision } = trace
+  const { check } = listOfHistory(services, trace, caller)
+  return listOf(services, { of: 'trace', id, first: firstRevision(trace), revision }, filter, check)
+}
+
 /** The timelines of traces and namespaces. */
 export const timelineRoutes = (app: FastifyInstance, services: HistoryServices): void => {
-  route(app, history, 'GET /v1/traces/{externalId}/events', async ({ params, query, caller }) => {
-    const filter = filterOf(query, 'asc', 'trace')
-    const { externalId } = params
-    const trace = await traceWithTimeline(services, { externalId, namespace: query.namespace }, caller)
-    const { id, revision } = trace
-    const { check } = listOfHistory(services, trace, caller)
-    return listOf(services, { of: 'trace', id, first: firstRevision(trace), revision }, filter, check)
-  })
+  route(app, history, 'GET /v1/traces/{externalId}/events', ({ params, query, caller }) =>
+    timelineOfTrace(services, caller, { externalId: params.externalId, namespace: query.namespace }, query),
+  )
 
   route(app, history, 'GET /v1/namespaces/{slug}/events', (request) =>
     timelineOfNamespace(services, requireCaller(request), request.params.slug, request.query),

@@ -34,7 +34,8 @@ browser only. There they also change roles and remove members; its settings say 
 <section class="prose"><h2 class="day">Reading</h2>
 <p>The line of ticks beside a session is the session itself: a tall tick is a prompt, a grey one a call of a tool, a green one a change of
 a file, a red one a call that failed. On the page of a session, the outline leads to each prompt; the time beside a message is its link.
-<b>Continue</b> in its head has the command by which your own agent goes on with it, and each prompt that from there.
+<b>Continue</b> in its head has the command by which your own agent goes on with it, and each prompt that from there. <b>Evidence</b>, below <b>Export</b>, is a
+file by which others can check what was recorded, without this service.
 <a href="/search">Search</a> finds words in all sessions that you may read.
 Press <kbd>?</kbd> on any page for its keys. In <a href="/settings">your settings</a> you can turn single keys off.</p></section>
 <section class="prose"><h2 class="day">Programs</h2>

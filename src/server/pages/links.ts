@@ -49,6 +49,21 @@ export const messagePath = (slug: string, externalId: string, messageId: string)
 export const continuePath = (slug: string, externalId: string, messageId?: string): string =>
   `${beneathTrace(slug, externalId, 'continue')}${messageId === undefined ? '' : `?m=${encoded(messageId)}`}`
 
+/** What evidence of a trace proves, with the file. */
+export const evidencePath = (slug: string, externalId: string): string => beneathTrace(slug, externalId, 'evidence')
+
+/** The evidence file of a trace. */
+export const evidenceFilePath = (slug: string, externalId: string): string =>
+  beneathTrace(slug, externalId, 'evidence.json')
+
+/** The timeline of a trace, from its newest entry or from where a cursor says. */
+export const traceTimelinePath = (slug: string, externalId: string, cursor?: string): string =>
+  `${beneathTrace(slug, externalId, 'timeline')}${cursor === undefined ? '' : `?${new URLSearchParams({ cursor }).toString()}`}`
+
+/** The proof of an event of a trace, as the API has it. */
+export const eventProofPath = (slug: string, externalId: string, revision: number): string =>
+  `/v1/traces/${encoded(externalId)}/events/${revision}/proof?namespace=${encoded(slug)}`
+
 /** The page of an invite. */
 export const invitePath = (code: string): string => `/invite/${encoded(code)}`
 

@@ -48,36 +48,44 @@ const traceHtml = ({ slug }: NamespaceInfo, { trace, type }: Entry): Html =>
     ? none
     : markup`<div class="meta"><a href="${tracePath(slug, trace.externalId)}"><bdi>${visibleLine(trace.externalId)}</bdi></a></div>`
 
-const item = (namespace: NamespaceInfo, entry: Entry): Html => {
+/** What stands with an entry besides who did what: `beneath` its sentence, and at the `end` of its line. */
+type Beside = { readonly beneath?: Html; readonly end?: Html }
+
+const item = (entry: Entry, { beneath = none, end = none }: Beside): Html => {
   const iso = new Date(entry.at).toISOString()
   return markup`<li><div class="at"><time datetime="${iso}" data-shows="time">${iso.slice(11, 16)}</time></div>
-<div class="in">${actorHtml(entry)}<span dir="auto">${visibleLine(entry.text)}</span>${traceHtml(namespace, entry)}</div><div class="end"></div></li>
+<div class="in">${actorHtml(entry)}<span dir="auto">${visibleLine(entry.text)}</span>${beneath}</div><div class="end">${end}</div></li>
 `
 }
 
-const byDays = ({ namespace, events, now }: TimelineView): Html => {
+/** Entries by the days on which they happened, in their order. */
+export const entriesByDays = (events: readonly Entry[], now: number, besideOf: (entry: Entry) => Beside): Html => {
   const days = Map.groupBy(events, ({ at }) => dayOf(at, now).key)
   return markup`${[...days.values()].map(
     (
       some,
     ) => markup`<section class="of-day"><h2 class="day">${dayOf(some[0]!.at, now).heading}</h2><ol class="list traces">
-${some.map((entry) => item(namespace, entry))}</ol></section>
+${some.map((entry) => item(entry, besideOf(entry)))}</ol></section>
 `,
   )}`
 }
 
+/** The link to the page of earlier entries, if there is one. */
+export const olderEntries = (path: string | undefined): Html =>
+  path === undefined
+    ? none
+    : markup`<p class="more-link"><a class="btn" rel="next" href="${path}">Older entries</a></p>\n`
+
 /** `/@{slug}/-/timeline`: who did what to a namespace, and when, for its admins. */
 export const timelinePage = (view: TimelineView): Page => {
-  const { namespace, part, events, nextCursor } = view
-  const older =
-    nextCursor === undefined
-      ? none
-      : markup`<p class="more-link"><a class="btn" rel="next" href="${pathOf(namespace, part, nextCursor)}">Older entries</a></p>\n`
+  const { namespace, part, events, nextCursor, now } = view
+  const list = entriesByDays(events, now, (entry) => ({ beneath: traceHtml(namespace, entry) }))
+  const older = olderEntries(nextCursor === undefined ? undefined : pathOf(namespace, part, nextCursor))
   return {
     title: `Timeline of @${namespace.slug}`,
     name: 'timeline',
     heading: namespaceHeading('Timeline', namespace, 'timeline'),
     layout: 'wide',
-    content: markup`${partLinks(view)}${events.length === 0 ? markup`<p>Nothing has happened yet.</p>\n` : byDays(view)}${older}`,
+    content: markup`${partLinks(view)}${events.length === 0 ? markup`<p>Nothing has happened yet.</p>\n` : list}${older}`,
   }
 }

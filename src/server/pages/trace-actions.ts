@@ -24,9 +24,15 @@ const MOST_CRUMB = 80
 
 export const crumbTitle = (title: string): string => truncateLine(title, MOST_CRUMB)
 
+/** A trace as pages about it name it. */
+export type NamedTrace = { readonly slug: string; readonly externalId: string; readonly title: string }
+
 /** The link back to a trace. */
-const crumbs = ({ namespace: { slug }, externalId }: TraceDetail, title: string): Html =>
+export const traceCrumbs = ({ slug, externalId, title }: NamedTrace): Html =>
   markup`<nav class="crumbs" aria-label="Where this is"><a href="${namespacePath(slug)}"><bdi>@${slug}</bdi></a><span>/</span><a href="${tracePath(slug, externalId)}" dir="auto">${crumbTitle(title)}</a></nav>\n`
+
+const crumbs = ({ namespace: { slug }, externalId }: TraceDetail, title: string): Html =>
+  traceCrumbs({ slug, externalId, title })
 
 /** Who can read a trace: by its visibility, or the members of another namespace, `@` and its slug. */
 export type Readers = Visibility | `@${string}`

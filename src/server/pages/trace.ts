@@ -8,7 +8,7 @@ import { counted } from '../../transcript/html/output.ts'
 import { documentTitle } from './page.ts'
 import { endOfPage, startOfPage } from './document.ts'
 import { clientHtml } from './commands.ts'
-import { beneathTrace, namespacePath, tracePath, commitsPath } from './links.ts'
+import { beneathTrace, commitsPath, evidencePath, namespacePath, tracePath } from './links.ts'
 import { continueMenu } from './trace-continue.ts'
 import { crumbTitle, traceActions } from './trace-actions.ts'
 import type { Viewer } from './viewer.ts'
@@ -23,6 +23,8 @@ export type TracePage = {
   readonly visibility: Visibility
   /** Whether the viewer may share, rename and delete the session. */
   readonly mayWrite: boolean
+  /** Whether the viewer may see who did what to the session. */
+  readonly maySeeHistory: boolean
   readonly revision: bigint
   /** The address of the service as commands may name it. */
   readonly service: string | undefined
@@ -164,10 +166,16 @@ const deletionOf = ({ slug, externalId, mayWrite }: TracePage): Html =>
     ? markup`<a class="btn bare risk" href="${beneathTrace(slug, externalId, traceActions.delete)}" aria-label="Delete this session">${icon('delete')}</a>`
     : none
 
+/** For members: others may not see the history that evidence is made of. */
+const evidenceOf = ({ slug, externalId, maySeeHistory }: TracePage): Html =>
+  maySeeHistory
+    ? markup`<a href="${evidencePath(slug, externalId)}">${icon('done')}Evidence, for others to check</a>`
+    : none
+
 const actsOf = (page: TracePage): Html =>
   markup`${readersOf(page)}<a class="btn" href="${pathWith(page)}" data-copy="link">${icon('link')}Copy link</a><button class="btn" type="button" popovertarget="export">${icon('export')}Export</button><div class="menu" id="export" popover aria-label="Export"><h2>Export</h2>${formats.map(
     ([format, name]) => markup`<a href="${exportPath(page, format)}" download="">${icon('file')}${name}</a>`,
-  )}</div>${continueMenu(page)}${renamingOf(page)}${deletionOf(page)}`
+  )}${evidenceOf(page)}</div>${continueMenu(page)}${renamingOf(page)}${deletionOf(page)}`
 
 const viewNames = { full: 'Full', talk: 'Talk', tools: 'Tools' } as const
 

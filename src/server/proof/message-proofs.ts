@@ -9,35 +9,14 @@ import { type WrittenEvent, eventsOfMessages } from '../history/message-events.t
 import { listOfHistory } from '../history/open-past.ts'
 import { clientsOf } from '../history/past.ts'
 import type { HistoryServices } from '../history/services.ts'
-import { entryOf } from './entry.ts'
 import { type ProvenEvent, proveEvents, requireCheckpoint } from './event-proof.ts'
 import { notCovered } from './not-covered.ts'
 import type { ProofServices } from './services.ts'
+import { windowsOf } from './windows.ts'
 
 type Services = ProofServices & HistoryServices
 
-/** How many events are proved together, and the most bytes of entries that they have, unless it is one: what is held of them besides their JSON texts. */
-const WINDOW = 50
-const WINDOW_BYTES = 1024 * 1024
-
-/** Events in windows. @throws 400 before more than `MOST_PROOF_BYTES` of entries are held */
-async function* windowsOf(events: AsyncIterable<WrittenEvent>): AsyncGenerator<readonly WrittenEvent[], void> {
-  let window: WrittenEvent[] = []
-  let [all, held] = [0, 0]
-  for await (const written of events) {
-    const bytes = Buffer.byteLength(entryOf(written.event))
-    all += bytes
-    if (all > MOST_PROOF_BYTES)
-      throw invalid('messages', 'The events of these messages have more than 8 MiB: ask for fewer messages')
-    if (window.length === WINDOW || held + bytes > WINDOW_BYTES) {
-      if (window.length > 0) yield window
-      ;[window, held] = [[], 0]
-    }
-    window.push(written)
-    held += bytes
-  }
-  yield window
-}
+const tooLarge = () => invalid('messages', 'The events of these messages have more than 8 MiB: ask for fewer messages')
 
 const provenText = ({ event, message }: WrittenEvent, { index, entry, proof }: ProvenEvent) =>
   jsonText<ProvenEventOfTrace>({
@@ -52,11 +31,14 @@ const provenText = ({ event, message }: WrittenEvent, { index, entry, proof }: P
 /** The events of these messages with their proofs in the tree of a size; undefined if that does not cover all of them. @throws 400, 404, Unavailable */
 const provenTexts = async (services: Services, trace: PresentTraceRow, messages: readonly string[], size: number) => {
   const texts: JsonText<ProvenEventOfTrace>[] = []
-  for await (const window of windowsOf(eventsOfMessages(services, trace, messages))) {
-    const events = window.map(({ event }) => event)
+  let all = 0
+  for await (const { items, bytes } of windowsOf(eventsOfMessages(services, trace, messages))) {
+    all += bytes
+    if (all > MOST_PROOF_BYTES) throw tooLarge()
+    const events = items.map(({ event }) => event)
     const proven = await proveEvents(services, events, size)
     if (!proven) return undefined
-    for (const [i, written] of window.entries()) texts.push(provenText(written, proven[i]!))
+    for (const [i, written] of items.entries()) texts.push(provenText(written, proven[i]!))
   }
   return texts
 }

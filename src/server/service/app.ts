@@ -48,9 +48,11 @@ import { traceActionRoutes } from '../web/trace-actions.ts'
 import { subAgentsPageRoute } from '../web/sub-agents-route.ts'
 import { traceChangesRoute } from '../web/trace-changes-route.ts'
 import { traceContinueRoute } from '../web/trace-continue-route.ts'
+import { traceEvidenceRoutes } from '../web/trace-evidence-routes.ts'
 import { traceMessageRoute } from '../web/trace-message-route.ts'
 import { tracePageRoute } from '../web/trace-route.ts'
 import { traceRowsRoute } from '../web/trace-rows-route.ts'
+import { traceTimelineRoute } from '../web/trace-timeline-route.ts'
 import { browserRoutes } from '../signin/browser-routes.ts'
 import { invitePageRoutes } from '../signin/invite-routes.ts'
 import { knownBrowserRoutes } from '../signin/known-browser-routes.ts'
@@ -241,6 +243,8 @@ export const installApi = async (app: FastifyInstance, service: Service): Promis
       subAgentsPageRoute,
       traceMessageRoute,
       traceContinueRoute,
+      traceTimelineRoute,
+      traceEvidenceRoutes,
       settingsRoutes,
       traceActionRoutes,
       oembedRoute,

@@ -135,6 +135,7 @@ const tracePageOf = async (
       project: typeof project === 'string' ? project : undefined,
       visibility: trace.visibility,
       mayWrite: shown.mayWrite,
+      maySeeHistory: shown.reader.isMember,
       service: request.server.printedAddress(),
       address,
       isPublished: published !== undefined,

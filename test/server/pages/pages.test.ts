@@ -28,6 +28,8 @@ import {
   problemPage,
   signInPage,
 } from '../../../src/server/pages/sign-in.ts'
+import { evidencePage } from '../../../src/server/pages/trace-evidence.ts'
+import { traceTimelinePage } from '../../../src/server/pages/trace-timeline.ts'
 import { deletePage, renamePage, visibilityPage } from '../../../src/server/pages/trace-actions.ts'
 import { exactly, markup } from '../../../src/transcript/html/markup.ts'
 import { timelinePage } from '../../../src/server/pages/timeline.ts'
@@ -67,6 +69,7 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
     },
     ...{ visibility: 'public', createdAt: 0, namespace, author: named.user },
   }
+  const shownTrace = { slug: words, externalId: words, title: visibleLine(words) }
   const team = { ...namespace, type: 'org', role: 'admin' } as const
   const member = { user: named.user, role: 'admin', joinedAt: 0, inviter: named.user } as const
   const invite = {
@@ -217,6 +220,24 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
       { title: words, isLate: true },
     ),
     'to delete': deletePage({ ...trace, namespace: { id: words, slug: words }, createdBy: words, messageCount: 2 }),
+    evidence: evidencePage({
+      ...{
+        trace: shownTrace,
+        fileName: 'a.evidence.json',
+        service: words,
+        erasedAt: 0,
+      },
+      coverage: { is: 'covered', checkpoint: { size: 1, key: 'log+1+key' }, through: 0n, retryAfter: 2 },
+    }),
+    'no evidence': evidencePage({
+      ...{ trace: shownTrace, fileName: 'a.evidence.json', service: words },
+      ...{ coverage: { is: 'unsigned' }, erasedAt: undefined },
+    }),
+    'timeline of a session': traceTimelinePage({
+      ...{ trace: shownTrace, nextCursor: words, now: 0 },
+      coverage: { is: 'covered', checkpoint: { size: 1, key: 'log+1+key' }, through: 0n, retryAfter: undefined },
+      events: [{ revision: 0, type: 'TraceCreated', at: 0, text: words, actor: { userId: words, displayName: words } }],
+    }),
     search: searchPage({
       ...{ q: words, sort: 'newest', now: 0, zone: words },
       parents: new Map([[trace.id, trace]]),

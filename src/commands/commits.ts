@@ -9,7 +9,7 @@ import type { ChangedCommit } from '../client/attribution/commits.ts'
 import { countHunks, type Numbers } from '../client/attribution/counted.ts'
 import { sizeOf } from '../client/attribution/hunks.ts'
 import { patchIdsOf } from '../client/git/patch-ids.ts'
-import { commitNamed, listCommits } from '../client/git/revisions.ts'
+import { listCommits } from '../client/git/revisions.ts'
 import type { Access } from './support/access.ts'
 import {
   type Attribution,
@@ -18,7 +18,7 @@ import {
   openAttribution,
   sayIfShallow,
 } from './support/attribution.ts'
-import { answersFor, groupsOf } from './support/changed-commits.ts'
+import { answersFor, groupsOf, usualRange } from './support/changed-commits.ts'
 import { io } from '../cli/io.ts'
 
 type Options = AttributionOptions & { readonly record?: boolean; readonly withheld?: boolean }
@@ -93,10 +93,6 @@ const printWithheld = async (lines: AttributedLines, wrong: number, json: boolea
       `${share(countedOf(lines), compared)} of ${compared} lines that can be compared are counted. Without these sessions others would get ${share(wrong, compared)}: as often about, a line is said to be of a session that did not write it, where its own was not uploaded.`,
     ])
 }
-
-/** What is asked for without an argument: what the upstream does not have, else the last commit. */
-const usualRange = async ({ repository }: Attribution): Promise<string> =>
-  (await commitNamed(repository, '@{upstream}')) === undefined ? 'HEAD' : '@{upstream}..HEAD'
 
 /** Says for each commit which sessions wrote how many of its lines. */
 export const commits = async (access: Access, options: Options, names: readonly string[]): Promise<number> => {

@@ -111,6 +111,8 @@ const table: readonly (readonly [line: string, ...codes: readonly (number | unde
   ['audit proof TRACE 0',            usage,    usage,  failed, ok],
   ['audit proof TRACE 99',           any,      any,    any,    usage],
   ['audit proof none 0',             any,      any,    any,    usage],
+  ['audit evidence --trace TRACE',   usage,    usage,  failed, ok],
+  ['audit evidence --trace none',    any,      any,    any,    usage],
   ['completion bash',                ok,       any,    any,    ok],
 ]
 const situations = ['without a login', 'with a session that has ended', 'out of reach', 'with a login'] as const

@@ -16,6 +16,9 @@ type Sent = {
 
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string }
 
+/** An answer with its bytes, which may be no text. */
+export type AnswerBytes = Answer & { readonly bytes: Buffer }
+
 type Limits = { readonly timeoutMs: number; readonly maxBytes: number }
 
 const decoders: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
@@ -60,7 +63,7 @@ const answerTo = async (
   url: string,
   body: Sent['body'],
   maxBytes: number,
-): Promise<Answer> => {
+): Promise<AnswerBytes> => {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     request.once('response', resolve)
     request.on('error', reject)
@@ -75,7 +78,7 @@ const answerTo = async (
   const content = await readAll(contentOf(response), maxBytes, () =>
     rejected(`its answer is larger than ${maxBytes >> 20} MiB`),
   )
-  return { status, headers: headersOf(response), text: new TextDecoder().decode(content) }
+  return { status, headers: headersOf(response), text: new TextDecoder().decode(content), bytes: content }
 }
 
 /**
@@ -86,7 +89,7 @@ const answerTo = async (
 export const exchange = async (
   { url, method, headers, body }: Sent,
   { timeoutMs, maxBytes }: Limits,
-): Promise<Answer> => {
+): Promise<AnswerBytes> => {
   const all = { 'accept-encoding': 'gzip, deflate, br', ...headers }
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   let timeout: DOMException | undefined

@@ -10,23 +10,39 @@ export type LeftOut = { binary: number; submodule: number; large: number; path: 
 
 export const nothingLeftOut = (): LeftOut => ({ binary: 0, submodule: 0, large: 0, path: 0, merge: 0 })
 
-/** A commit, and what it did to each file. */
-export type ChangedCommit = { readonly commit: Commit; readonly hunks: readonly Hunk[] }
+/** Lines of a file that a commit added: the first one and how many. */
+export type AddedLines = { readonly path: string; readonly start: number; readonly count: number }
+
+/** A commit, and what it did to each file. Of files that cannot be asked for, but have lines, only the added lines are known. */
+export type ChangedCommit = {
+  readonly commit: Commit
+  readonly hunks: readonly Hunk[]
+  readonly notAsked: readonly AddedLines[]
+}
 
 /** A file to which one commit adds more lines was not written by hand or by a call. */
 export const MOST_LINES_OF_FILE = 20_000
 
-/** The hunks of one commit that can be asked for. */
-const askable = ({ at, until }: Commit, items: readonly PatchItem<LineHash>[], leftOut: LeftOut): Hunk[] => {
+/** What one commit changed: the hunks that can be asked for, and the lines of the others. */
+const changesIn = (
+  { at, until }: Commit,
+  items: readonly PatchItem<LineHash>[],
+  leftOut: LeftOut,
+): Pick<ChangedCommit, 'hunks' | 'notAsked'> => {
+  const found: { hunks: Hunk[]; notAsked: AddedLines[] } = { hunks: [], notAsked: [] }
   const hunks = items.flatMap((item) => (item.is === 'hunk' ? [item.hunk] : []))
   for (const item of items) if (item.is === 'leftOut') leftOut[item.what] += 1
-  return [...Map.groupBy(hunks, ({ path }) => path)].flatMap(([path, ofFile]) => {
+  for (const [path, ofFile] of Map.groupBy(hunks, ({ path }) => path)) {
     const isLarge = ofFile.reduce((sum, { added }) => sum + added.length, 0) > MOST_LINES_OF_FILE
     if (isLarge) leftOut.large += 1
     else if (!isAskable(path)) leftOut.path += 1
-    else return ofFile.map((hunk) => askedHunk(hunk, { at, until }))
-    return []
-  })
+    else {
+      found.hunks.push(...ofFile.map((hunk) => askedHunk(hunk, { at, until })))
+      continue
+    }
+    found.notAsked.push(...ofFile.map(({ start, added }) => ({ path, start, count: added.length })))
+  }
+  return found
 }
 
 /**
@@ -45,10 +61,10 @@ export async function* changedCommits(
   const upTo = function* (sha: string | undefined): Generator<ChangedCommit, void> {
     for (; next < commits.length && commits[next]!.sha !== sha; next++) {
       const commit = commits[next]!
-      const hunks = askable(commit, items, leftOut)
+      const { hunks, notAsked } = changesIn(commit, items, leftOut)
       items = []
       if (commit.isMerge && hunks.length === 0) leftOut.merge += 1
-      else yield { commit, hunks }
+      else yield { commit, hunks, notAsked }
     }
   }
   if (shas.length === 0) return

@@ -1,6 +1,6 @@
 import { io } from '../../cli/io.ts'
 import { z } from 'zod'
-import { type Answer, exchange, MAX_BYTES } from '../../client/api/exchange.ts'
+import { type Answer, type AnswerBytes, exchange, MAX_BYTES } from '../../client/api/exchange.ts'
 import { networkError } from '../../client/api/answer-data.ts'
 import { configDir } from '../../client/config.ts'
 import { notLoggedInError, sessionHasEnded } from '../../client/login/connect.ts'
@@ -14,6 +14,7 @@ const TIMEOUT_MS = 30_000
  */
 export type AuditClient = {
   text(path: string): Promise<string>
+  bytes(path: string): Promise<Buffer>
   /** The data of an answer, checked against the schema. */
   data<T>(path: string, schema: z.ZodType<T>): Promise<T>
   /** Like `data`; if the answer will exist soon, how many seconds to wait; undefined if it does not exist. */
@@ -40,7 +41,7 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
   const token = (await readCredentials(config, server))?.login?.token
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
 
-  const get = async (path: string): Promise<Answer> => {
+  const get = async (path: string): Promise<AnswerBytes> => {
     const request = { url: `${server}${path}`, method: 'GET', headers }
     const answer = await exchange(request, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch((error: Error) => {
       throw networkError(server, error)
@@ -56,11 +57,14 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
     return found.data.data as T
   }
 
-  const text = async (path: string) => {
+  const found = async (path: string) => {
     const answer = await get(path)
     if (!isOk(answer)) throw refusalOf(server, path, answer)
-    return answer.text
+    return answer
   }
+
+  const text = async (path: string) => (await found(path)).text
+  const bytes = async (path: string) => (await found(path)).bytes
 
   const dataSoon = async <T>(path: string, schema: z.ZodType<T>) => {
     const answer = await get(path)
@@ -70,5 +74,5 @@ export const openAuditClient = async (server: string): Promise<AuditClient> => {
     return parse(path, answer.text, schema)
   }
 
-  return { text, data: async (path, schema) => parse(path, await text(path), schema), dataSoon }
+  return { text, bytes, data: async (path, schema) => parse(path, await text(path), schema), dataSoon }
 }

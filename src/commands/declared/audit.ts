@@ -12,7 +12,7 @@ keep running.
 
   tracebook audit verify                                 the log of DATABASE_URL, or of DATA_DIR
   tracebook audit verify --server https://traces.example.org   by the API: that the log continues what was kept
-  tracebook audit verify --offline bundle.json           a file of \`tracebook audit proof\`, without a service
+  tracebook audit verify --offline FILE                  a file of \`tracebook audit proof\` or \`evidence\`, without a service
 
 The newest checkpoint is kept in the configuration folder for the next check, by the id of the log, its origin
 and the addresses at which it was served. Keep a copy elsewhere: anyone who can change the database may be able
@@ -29,8 +29,13 @@ Events that were lost with the end of the log, after a failover or with a backup
 misses them it reports the loss in a line of its log; --accept-lost with the word \`accept\` of that line says
 that you know of it: exactly these events may be missing then.
 
+An evidence file is checked step by step, and what holds is said in sentences. Give the key of the log that you
+know from elsewhere with --key, and for the lines of commits a clone of the repository with --repo.
+
 With --json, stdout holds one JSON document per line: {"type":"finding","kind",…} for each finding, then
-{"type":"verified"|"refused",…}.
+{"type":"verified"|"refused",…}; for a bundle {"type":"proven",…}, for an evidence file {"type":"evidence",
+"origin","size","events","sessions","commits","lines":{"checked","of"},"erased","withheld","keyGiven"} or
+{"type":"refused","reason","step","place"}.
 
 Environment:
   DATABASE_URL          the database of the service
@@ -49,9 +54,12 @@ Exit codes:
 const verify = (): Command =>
   withAction(
     new Command('verify')
-      .description('Check the log against its Merkle tree and its signed checkpoints, or a bundle against its key')
+      .description(
+        'Check the log against its Merkle tree and its signed checkpoints, or a file of proofs against its key',
+      )
       .option('--server [url]', 'check a service by its API (default: $TRACEBOOK_URL, else that of the last login)')
-      .option('--offline <bundle>', 'check a file of `tracebook audit proof`, without a service')
+      .option('--offline <file>', 'check a bundle or an evidence file, without a service')
+      .option('--repo <folder>', 'with --offline: the repository of the commits in an evidence file')
       .option('--key <key>', 'the public key of the log, as you know it: <name>+<hash>+<base64>')
       .option(
         '--accept-key <key>',
@@ -96,6 +104,53 @@ const proof = (): Command =>
       .addOption(serverOption()),
     proofHelp,
     async () => (await import('../audit/proof.ts')).proof,
+  )
+
+const evidenceHelp = `
+Makes one file that shows a stranger which lines of commits stand in recorded sessions, and that the log holds
+these events: proofs from each event to a signed checkpoint, the ranges of lines, and the sessions. It is checked
+without the service, by \`tracebook audit verify --offline FILE\` or by a program of your own; the format, what it
+proves and what it does not are in src/commands/audit/README.md.
+
+  tracebook audit evidence v1.2..v1.3 --output v1.3.evidence.json
+  tracebook audit evidence --trace 0192f0c1 > session.evidence.json
+  tracebook audit evidence HEAD --hide msg-17 --output head.evidence.json
+  tracebook audit evidence --deleted 5e550000-0000-4000-8000-000000000001 --output receipt.evidence.json
+
+The file has the text of the messages that wrote these lines, and with --trace of all messages of a session: who
+gets it can read them, and a file cannot be recalled. --hide gives of one message only the hash, --hashes of all.
+Nothing is written before all steps of the check have passed. Checkpoints are waited for, 20 seconds in all.
+
+Needs a login as a member of the namespace; --deleted as an admin.
+
+${idHelp}
+
+Environment:
+  TRACEBOOK_URL         the server, when --server is not given
+  TRACEBOOK_CONFIG_DIR  the folder of the login, instead of the platform's own
+
+Exit codes:
+  0  made and checked
+  1  the server refused, or did not answer, or what was asked for has changed meanwhile
+  2  wrong usage, not logged in, not found, or the file is there already
+  3  what the service answered proves nothing, or its log does not continue the checkpoint of --since`
+
+const evidence = (): Command =>
+  withAction(
+    new Command('evidence')
+      .description('Make a file with which strangers can check what sessions wrote')
+      .argument('[commits...]', 'ranges such as main..HEAD, or commits (default: @{upstream}..HEAD, else HEAD)')
+      .option('--trace <id>', 'also a whole session; may be repeated', collect, [])
+      .option('--deleted <id>', 'also the deletion of a trace, by its own id; may be repeated', collect, [])
+      .option('--hashes', 'of all events only the hashes, without their text')
+      .option('--hide <message>', 'of the events of this message only the hashes; may be repeated', collect, [])
+      .option('--since <file>', 'also prove that the log continues the checkpoint in this file')
+      .option('--output <file>', 'a new file, instead of standard output')
+      .option('--remote <name>', 'the remote by which its sessions are known (default: all remotes)')
+      .option('--namespace <slug>', 'the namespace (default: by the rules of the repository, else that of your login)')
+      .addOption(serverOption()),
+    evidenceHelp,
+    async () => (await import('../audit/evidence/evidence.ts')).evidence,
   )
 
 const newKeyHelp = `
@@ -250,7 +305,7 @@ const importCommand = (): Command =>
 
 const audit = (): Command => {
   const command = new Command('audit')
-  const parts = [log, show, diff, verify, proof, newKey, erasures, replay, exportCommand, importCommand]
+  const parts = [log, show, diff, verify, proof, evidence, newKey, erasures, replay, exportCommand, importCommand]
   for (const part of parts) command.addCommand(part())
   return command
 }

@@ -10,11 +10,15 @@ import {
   nothingLeftOut,
 } from '../../client/attribution/commits.ts'
 import { type Numbers, countHunks } from '../../client/attribution/counted.ts'
-import type { Commit } from '../../client/git/revisions.ts'
+import { type Commit, commitNamed } from '../../client/git/revisions.ts'
 import { type Attribution, limits } from './attribution.ts'
 
 /** A commit, what it changed, and what is known of that. */
 export type AnsweredCommit = ChangedCommit & { readonly ranges: readonly AttributedRange[] } & Numbers
+
+/** What commands ask for without an argument: what the upstream does not have, else the last commit. */
+export const usualRange = async ({ repository }: Pick<Attribution, 'repository'>): Promise<string> =>
+  (await commitNamed(repository, '@{upstream}')) === undefined ? 'HEAD' : '@{upstream}..HEAD'
 
 const files = (count: number) => (count === 1 ? '1 file' : `${count} files`)
 

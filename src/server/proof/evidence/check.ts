@@ -53,7 +53,8 @@ type Options = {
   readonly linesOf?: LinesOfRange | undefined
 }
 
-const parseJson = (bytes: Uint8Array): unknown => {
+/** The value of JSON in UTF-8. @throws BadEvidence for other bytes */
+export const jsonIn = (bytes: Uint8Array): unknown => {
   try {
     return parseStrictly(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (error) {
@@ -61,9 +62,8 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 }
 
-/** The file with these bytes, of which nothing is checked but its shape. @throws BadEvidence */
-export const parseEvidence = (bytes: Uint8Array): Evidence => {
-  const value = parseJson(bytes)
+/** The file that a JSON value is, of which nothing is checked but its shape. @throws BadEvidence */
+export const evidenceIn = (value: unknown): Evidence => {
   const format = (value as { format?: unknown } | null)?.format
   if (format !== EVIDENCE_FORMAT) throw new BadEvidence('format', undefined, `its format is not "${EVIDENCE_FORMAT}"`)
   const { data, error } = Evidence.safeParse(value)
@@ -255,7 +255,7 @@ export const beginCheck = (frame: EvidenceFrame, { key, linesOf }: Options = {})
 
 /** Checks a file with these bytes: the key as it is known from elsewhere, otherwise the one in the file. @throws BadEvidence */
 export const checkEvidence = (bytes: Uint8Array, options: Options = {}): CheckedEvidence => {
-  const { events, ...frame } = parseEvidence(bytes)
+  const { events, ...frame } = evidenceIn(jsonIn(bytes))
   const check = beginCheck(frame, options)
   for (const event of events) check.event(event)
   return check.end()

@@ -193,8 +193,9 @@ as much for each event as so far; a day counts as the last one, or as the mean o
 
 Of --json, growth has lastDay and lastWeek, or unknown, which says why; sizes {part, bytes, rows, isEstimate},
 where a part is log, tree, the name of a group of read models, other or unused; limits {name, unit, now, limit,
-days, unknown, helps}, where 0 days mean that it has ended, and no days that an end is not foreseen, or not
-known; lags {group, events, ms, isStopped}; missingRights {right, hides, grant}. Unknown values are absent.`,
+days, unknown, helps}, with the names disk, room, connections, segments, rebuild, lag and wal, where 0 days mean
+that it has ended, and no days that an end is not foreseen, or, where unknown says why, not known; lags {group,
+events, ms, isStopped}; missingRights {right, hides, grant}. What is not known is absent.`,
   examples: [['tracebook doctor'], ['tracebook doctor --json']],
   documents: [['{"type":"doctor","at","events","growth","sizes","limits","lags"?,"missingRights"}', 'what was found']],
   environment: `Environment:

@@ -7,7 +7,7 @@ import { printTable } from '../../cli/table.ts'
 import { readConfig } from '../../server/config.ts'
 import { withDatabase } from '../support/database.ts'
 import { type Figures, type GroupLag, type MissingRight, type Size, isUnseen } from './figures.ts'
-import { type Limit, bytesPerDay, endsSoon, limitsOf } from './limits.ts'
+import { type Limit, type LimitName, bytesPerDay, endsSoon, limitsOf } from './limits.ts'
 import { readFigures } from './read-figures.ts'
 
 const documentOf = ({ events, growth, sizes, missing, lags }: Figures, limits: readonly Limit[], at: number) => ({
@@ -68,6 +68,16 @@ const amountText = (amount: number | undefined, unit: Limit['unit']): string => 
   return unit === 'seconds' ? elapsedText(amount * 1_000) : countText(Math.round(amount))
 }
 
+const LIMIT_NAMES: Readonly<Record<LimitName, string>> = {
+  disk: 'disk',
+  room: 'room to rebuild',
+  connections: 'connections',
+  segments: 'search segments',
+  rebuild: 'rebuild',
+  lag: 'lag',
+  wal: 'WAL for standbys',
+}
+
 const YEAR_DAYS = 365
 const MOST_YEARS = 10
 
@@ -82,7 +92,7 @@ const endText = ({ days, unknown }: Limit): string => {
 const printLimits = (limits: readonly Limit[]): Promise<void> =>
   printTable(
     [
-      { head: 'what ends', cell: ({ name }) => name },
+      { head: 'what ends', cell: ({ name }) => LIMIT_NAMES[name] },
       { head: 'now', cell: ({ now, unit }) => amountText(now, unit), align: 'right' },
       { head: 'limit', cell: ({ limit, unit }) => amountText(limit, unit), align: 'right' },
       { head: 'ends', cell: endText },
@@ -92,12 +102,12 @@ const printLimits = (limits: readonly Limit[]): Promise<void> =>
 
 /** What helps where an end is foreseen within a year. */
 const adviceOn = ({ name, days, helps }: Limit): string[] =>
-  days !== undefined && days <= YEAR_DAYS ? [`${name}: ${helps}`] : []
+  days !== undefined && days <= YEAR_DAYS ? [`${LIMIT_NAMES[name]}: ${helps}`] : []
 
 /** Why ends are not known, each reason once. */
 const reasonsOf = (limits: readonly Limit[]): string[] =>
   [...Map.groupBy(limits, ({ unknown }) => unknown)].flatMap(([reason, alike]) =>
-    reason === undefined ? [] : [`${alike.map(({ name }) => name).join(', ')}: ${reason}.`],
+    reason === undefined ? [] : [`${alike.map(({ name }) => LIMIT_NAMES[name]).join(', ')}: ${reason}.`],
   )
 
 const missingSaid = ({ right, hides, grant }: MissingRight): string =>

@@ -3,6 +3,9 @@ import { MAIN } from '../../eventstore/engine/group.ts'
 import { SEGMENT_ROWS } from '../../tables/search.ts'
 import { type Figures, type Growth, type Slot, isUnseen } from './figures.ts'
 
+/** `room` is that for a second copy of the read models, `wal` the one that is kept for standbys. */
+export type LimitName = 'disk' | 'room' | 'connections' | 'segments' | 'rebuild' | 'lag' | 'wal'
+
 type Unit = 'bytes' | 'connections' | 'segments' | 'seconds'
 
 /**
@@ -10,7 +13,7 @@ type Unit = 'bytes' | 'connections' | 'segments' | 'seconds'
  * reason `unknown`, not known.
  */
 export type Limit = {
-  readonly name: string
+  readonly name: LimitName
   readonly unit: Unit
   readonly now?: number
   readonly limit?: number
@@ -59,7 +62,7 @@ const whyUnknown = ({ growth }: Figures): string =>
   isUnseen(growth) ? growth.unseen : 'the growth is not known yet, because the log is less than a day old'
 
 type Measured = {
-  readonly name: string
+  readonly name: LimitName
   readonly unit: Unit
   readonly now: number
   readonly limit: number
@@ -89,7 +92,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) =>
 const bytesOf = ({ sizes }: Figures): number => sum(sizes.map(({ bytes }) => bytes))
 
 /** The parts that are no read models in use. */
-export const OTHER_PARTS: readonly string[] = ['log', 'tree', 'other', 'unused']
+const OTHER_PARTS: readonly string[] = ['log', 'tree', 'other', 'unused']
 
 const readModelBytes = ({ sizes }: Figures): number =>
   sum(sizes.filter(({ part }) => !OTHER_PARTS.includes(part)).map(({ bytes }) => bytes))
@@ -115,7 +118,7 @@ const roomLimit = (figures: Figures, grows: Grows): Limit => {
   const helps =
     'Make the disk of the database larger before the next upgrade: it builds read models beside those in use. ' +
     '"tracebook rebuild" with the name of a group needs room for that one only.'
-  const about = { name: 'room to rebuild', unit: 'bytes', helps } as const
+  const about = { name: 'room', unit: 'bytes', helps } as const
   if (isUnseen(disk)) return { ...about, unknown: disk.unseen }
   const { used, free, reserve } = disk
   const twice = readModelBytes(figures)
@@ -137,7 +140,7 @@ const connectionsLimit = ({ connections }: Figures): Limit => {
 const segmentsLimit = (figures: Figures, grows: Grows): Limit => {
   const { segments } = figures
   const helps = `Pages of a search for a rare word may be empty, with a cursor to the next one: ${LESS_DATA}.`
-  const about = { name: 'search segments', unit: 'segments', helps } as const
+  const about = { name: 'segments', unit: 'segments', helps } as const
   if (isUnseen(segments)) return { ...about, unknown: segments.unseen }
   const rows = rowsOf(figures, 'search')
   const newRows = grows(rows)
@@ -176,7 +179,7 @@ const slotLimit = (slot: Slot, { wal, disk }: Figures): Limit => {
     ? `See why the standby of the slot ${name} is behind, or limit what is kept for it by max_slot_wal_keep_size.`
     : `Start the standby of the slot ${name}, or drop the slot: select pg_drop_replication_slot('${name}'). ` +
       'max_slot_wal_keep_size limits what is kept for one that is away.'
-  const about = { name: 'WAL for standbys', unit: 'bytes', now: kept, helps } as const
+  const about = { name: 'wal', unit: 'bytes', now: kept, helps } as const
   if (status === 'lost' || status === 'unreserved') return { ...about, days: 0 }
   const limit = wal.most ?? (isUnseen(disk) ? undefined : kept + Math.max(0, disk.free - disk.reserve))
   if (limit === undefined)
@@ -191,7 +194,7 @@ const soonestFirst = (a: Limit, b: Limit): number =>
 /** That of the slot for which WAL ends first. */
 const walLimit = (figures: Figures): Limit =>
   figures.wal.slots.map((slot) => slotLimit(slot, figures)).sort(soonestFirst)[0] ?? {
-    name: 'WAL for standbys',
+    name: 'wal',
     unit: 'bytes',
     now: 0,
     helps: 'No replication slot keeps any: nothing to do.',

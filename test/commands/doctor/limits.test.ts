@@ -45,12 +45,12 @@ test('of a healthy service nothing ends soon', () => {
     limits.map(({ name, days }) => [name, days === undefined ? undefined : Math.floor(days)]),
     [
       ['disk', 990],
-      ['room to rebuild', 626], // grows by those of the copy as well
+      ['room', 626], // grows by those of the copy as well
       ['connections', undefined],
-      ['search segments', 2340],
+      ['segments', 2340],
       ['rebuild', 13_106],
       ['lag', undefined],
-      ['WAL for standbys', undefined],
+      ['wal', undefined],
     ],
   )
   assert.not(limits.some(endsSoon))
@@ -67,7 +67,7 @@ test('a disk with 2 GB to fill by 100 MB a day ends in 20 days, and one below it
 
 test('read models need room for a second copy before the disk is full', () => {
   const seen = given({ disk: { folder: '/data', used: 20 * GB, free: 6 * GB, reserve: GB } })
-  assert.is(seen('room to rebuild').days, 0)
+  assert.is(seen('room').days, 0)
   assert.is(seen('disk').days, 50)
 })
 
@@ -83,14 +83,13 @@ test('the growth of a day is the mean of the last week if that is more, and unkn
 
 test('of a log elsewhere no growth is seen, which is said', () => {
   const seen = given({ growth: { unseen: 'the log is elsewhere' }, lags: { unseen: 'the log is elsewhere' } })
-  for (const name of ['disk', 'search segments', 'rebuild', 'lag'])
-    assert.is(seen(name).unknown, 'the log is elsewhere')
+  for (const name of ['disk', 'segments', 'rebuild', 'lag']) assert.is(seen(name).unknown, 'the log is elsewhere')
 })
 
 test('a disk that is not seen is not known', () => {
   const seen = given({ disk: { unseen: 'it is elsewhere' } })
   assert.is(seen('disk').unknown, 'it is elsewhere')
-  assert.is(seen('room to rebuild').unknown, 'it is elsewhere')
+  assert.is(seen('room').unknown, 'it is elsewhere')
 })
 
 test('connections end when all processes may open more than the server takes', () => {
@@ -105,9 +104,9 @@ test('connections end when all processes may open more than the server takes', (
 
 test('segments of the search index grow by full ones', () => {
   // 5,000 rows a day; in few rows a segment may have fewer than 8,192, but the next ones will not.
-  assert.is(Math.floor(given({ segments: 480 })('search segments').days!), 13)
-  assert.is(given({ segments: 488 })('search segments').days, 0)
-  assert.is(given({ segments: { unseen: 'it is not built' } })('search segments').unknown, 'it is not built')
+  assert.is(Math.floor(given({ segments: 480 })('segments').days!), 13)
+  assert.is(given({ segments: 488 })('segments').days, 0)
+  assert.is(given({ segments: { unseen: 'it is not built' } })('segments').unknown, 'it is not built')
 })
 
 test('a rebuild takes the time that the benchmark measures', () => {
@@ -131,7 +130,7 @@ test('read models that are late, or have stopped, have ended', () => {
 
 test('WAL for a standby that is away ends where its limit is, or the disk', () => {
   const slot = { name: 'away', isActive: false, status: 'extended', kept: 10 * GB }
-  const of = (figures: Partial<Figures>) => given(figures)('WAL for standbys')
+  const of = (figures: Partial<Figures>) => given(figures)('wal')
   assert.is(of({ wal: { slots: [slot], most: 30 * GB, perDay: GB } }).days, 20)
   assert.is(of({ wal: { slots: [slot], perDay: GB } }).days, 99, 'until the reserve of the disk')
   assert.match(of({ wal: { slots: [slot], most: 30 * GB } }).unknown!, 'not known yet')

@@ -71,7 +71,7 @@ test('WAL that is kept for a standby that is away is seen, and has ended where t
   await asAdmin(`select pg_create_physical_replication_slot('away', true)`)
   await asAdmin('create table public.filler as select generate_series(1, 10000)')
   const before = await askJson()
-  const { now, days } = before.limit('WAL for standbys')
+  const { now, days } = before.limit('wal')
   assert.ok(now! > 100_000, `${now}`)
   assert.equal([days, before.how], [undefined, 0], 'what is written in a day is not known yet')
   await asAdmin(`alter system set max_slot_wal_keep_size = '1MB'`)
@@ -79,7 +79,7 @@ test('WAL that is kept for a standby that is away is seen, and has ended where t
   for (let i = 0; i < 3; i++) await asAdmin('insert into public.filler select 1; select pg_switch_wal()')
   await asAdmin('checkpoint')
   const after = await askJson()
-  assert.equal([after.limit('WAL for standbys').days, after.how], [0, 3])
+  assert.equal([after.limit('wal').days, after.how], [0, 3])
   assert.match((await runCommand(['doctor'], { DATABASE_URL: url })).out, "pg_drop_replication_slot('away')")
 })
 

@@ -138,7 +138,7 @@ test('with the log in EventStoreDB it says what is not seen, and asks no server 
   const figures = await read({ config: elsewhere })
   for (const part of [figures.growth, figures.lags]) assert.match(JSON.stringify(part), 'EVENTSTORE_URL')
   const limits = limitsOf(figures)
-  for (const name of ['search segments', 'rebuild', 'lag'])
+  for (const name of ['segments', 'rebuild', 'lag'])
     assert.match(limits.find((limit) => limit.name === name)!.unknown!, 'EVENTSTORE_URL', name)
 })
 

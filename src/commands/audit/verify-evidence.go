@@ -1,0 +1,223 @@
+// Checks an evidence file of Tracebook without its service and its code. The README beside it says how to run it, and what a file proves.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+var (
+	keyText    = regexp.MustCompile(`^[^+\pZ\p{Cc}\x{feff}]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$`)
+	signatures = regexp.MustCompile(`^(— [^+\pZ\p{Cc}\x{feff}]+ [A-Za-z0-9+/]+([AEIMQUYcgkosw048]=|[AQgw]==)?\n)+$`)
+	shaText    = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	badPath    = regexp.MustCompile(`^(/|$)|\x00|(^|/)\.\.?(/|$)`)
+	aString    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
+	space      = regexp.MustCompile(`[\t-\r\pZ\x{feff}]+`)
+	word       = regexp.MustCompile(`[\pL\pN]{3}`)
+	given      = flag.String("key", "", "the key of the log, as you know it from elsewhere")
+	repo       = flag.String("repo", "", "a clone of the repository that has the commits")
+	step       = "format"                // what is being checked: it fails if anything panics, also a wrong type or a place beyond a list's end
+	taken      = map[string][][2]int64{} // the lines that stand in the file, by commit and path
+	found      = map[any]int{}           // how many lines are in events, by session
+	lines      int                       // how many lines are in events
+	withheld   int                       // how many events have only a hash
+)
+
+func must(holds bool, format string, values ...any) {
+	if !holds {
+		panic(fmt.Sprintf(format, values...))
+	}
+}
+
+type object = map[string]any
+
+func parse(text string) (value any) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	must(strings.ToValidUTF8(text, "") == text && json.Valid([]byte(text)) && decoder.Decode(&value) == nil, "it is not JSON in UTF-8")
+	again, _ := json.MarshalIndent(value, "", "\t")
+	isDeep := strings.Contains(string(again), "\n"+strings.Repeat("\t", 1001))
+	must(!isDeep && members(text) == members(string(again)), "its JSON is nested deeper than 1,000, or has a member twice")
+	return value
+}
+
+func members(text string) int { return strings.Count(aString.ReplaceAllString(text, "$1"), ":") }
+
+func number(value any) int64 {
+	found, _ := value.(json.Number).Int64()
+	must(fmt.Sprint(found) == string(value.(json.Number)) && found >= 0 && found < 1<<53, "%.20q is not a whole number", value)
+	return found
+}
+
+func hashes(texts ...any) (found []tlog.Hash) {
+	for _, text := range texts {
+		hash, err := tlog.ParseHash(text.(string))
+		must(err == nil && hash.String() == text, "%.90q is not 32 bytes in base64", text)
+		found = append(found, hash)
+	}
+	return found
+}
+
+// The tree of a checkpoint that the key has signed.
+func open(checkpoint string, key note.Verifier) tlog.Tree {
+	opened, err := note.Open([]byte(checkpoint), note.VerifierList(key))
+	must(err == nil, "%v", err)
+	lines, block := strings.Split(opened.Text, "\n"), checkpoint[len(opened.Text)+1:]
+	must(signatures.MatchString(block) && strings.Count(block, "\n") == len(opened.Sigs)+len(opened.UnverifiedSigs), "it has a signature twice, or a malformed one")
+	must(lines[0] == key.Name() && !strings.Contains(opened.Text, "\n\n"), "it is not a checkpoint of %s", key.Name())
+	return tlog.Tree{N: number(json.Number(lines[1])), Hash: hashes(lines[2])[0]}
+}
+
+// Steps 2 and 3. Returns the five strings of each event, none for one that is withheld.
+func readEvents(items []any, tree tlog.Tree) (events [][]any) {
+	before, latest := int64(-1), map[any]int64{}
+	for i, item := range items {
+		step = fmt.Sprint("step 2, event ", i)
+		index, event := number(item.(object)["index"]), []any(nil)
+		entry, isShown := item.(object)["entry"]
+		leaf, isWithheld := item.(object)["leaf"]
+		must(index > before && isShown != isWithheld, "it is out of order, or has not one of entry and leaf")
+		hash := tlog.RecordHash([]byte(fmt.Sprint(entry)))
+		if before = index; isWithheld {
+			hash = hashes(leaf)[0]
+			withheld++
+		}
+		must(tlog.CheckRecord(hashes(item.(object)["proof"].([]any)...), tree.N, tree.Hash, index, hash) == nil, "its proof does not lead to the root of the checkpoint")
+		if step = fmt.Sprint("step 3, event ", i); isShown {
+			event = parse(entry.(string)).([]any)
+			at := number(parse(event[3].(string)).(object)["at"])
+			_, _, _ = event[0].(string), event[2].(string), parse(event[4].(string))
+			must(len(event) == 5 && at >= latest[event[1].(string)], "it is not five strings, or earlier than the one before it in its stream")
+			latest[event[1]] = at
+		}
+		events = append(events, event)
+	}
+	return events
+}
+
+// The lines of a text as they are compared: without white space, and with one U+FFFD for all that is not UTF-8.
+func compared(text string) (lines []string) {
+	for _, line := range strings.SplitAfter(strings.ReplaceAll(text, "\ufffd", "\xff"), "\n") {
+		if line != "" {
+			lines = append(lines, strings.ToValidUTF8(space.ReplaceAllString(line, ""), "\ufffd"))
+		}
+	}
+	return lines
+}
+
+// The output of a command of git, nothing without a repository.
+func git(command ...string) string {
+	if *repo == "" {
+		return ""
+	}
+	output, err := exec.Command("git", append([]string{"--no-replace-objects", "-C", *repo, "cat-file"}, command...)...).Output()
+	must(err == nil, "git cat-file %s: %v", strings.Join(command, " "), err)
+	return string(output)
+}
+
+// Step 5 for lines of a file of a commit. Returns the name that it has for git.
+func checkLines(item object, sha string) string {
+	name, start, end := sha+":"+item["path"].(string), number(item["start"]), number(item["end"])
+	step = fmt.Sprintf("step 5, lines %d to %d of %q", start, end, name)
+	must(!badPath.MatchString(item["path"].(string)) && 1 <= start && start <= end, "there are no such lines")
+	for _, other := range taken[name] {
+		must(other[1] < start || end < other[0], "some of them stand there twice")
+	}
+	taken[name] = append(taken[name], [2]int64{start, end})
+	return name
+}
+
+// Step 5 for a range of lines. Weak ones say nothing, and an event that is withheld may have any.
+func checkRange(item object, session any, name string, events [][]any) {
+	written, isWithheld, places := map[string]bool{}, false, item["events"].([]any)
+	must(len(places) > 0 && (item["evidence"] == "replaced" || item["evidence"] == "run"), "it has no events, or no kind")
+	for _, place := range places {
+		event := events[number(place)]
+		if isWithheld = isWithheld || event == nil; event == nil {
+			continue
+		}
+		must(event[1] == "trace-"+session.(string), "it has an event of %q", event[1])
+		for _, token := range aString.FindAllString(event[4].(string), -1) {
+			var text string
+			json.Unmarshal([]byte(token), &text) // none from the name of a member, which has its colon
+			for _, line := range compared(text) {
+				written[line], written[strings.TrimPrefix(line, "+")] = true, true
+			}
+		}
+	}
+	for n, file := number(item["start"]), compared(git("blob", name)); *repo != "" && n <= number(item["end"]); n++ {
+		units := len(utf16.Encode([]rune(file[n-1])))
+		isWeak := units < 8 || units > 4096 || !word.MatchString(file[n-1])
+		must(isWeak || isWithheld || written[file[n-1]], "line %d is in none of its events", n)
+		if !isWeak && written[file[n-1]] {
+			found[session], lines = found[session]+1, lines+1
+		}
+	}
+}
+
+func main() {
+	flag.Parse()
+	defer func() {
+		if reason := recover(); reason != nil {
+			fmt.Printf("REFUSED, %s: %v\n", step, reason)
+			os.Exit(3)
+		}
+	}()
+	text, _ := os.ReadFile(flag.Arg(0)) // nothing is no JSON
+	file := parse(string(text)).(object)
+	log, key := file["log"].(object), file["log"].(object)["key"].(string)
+	must(file["format"] == "tracebook-evidence/1" && number(file["madeAt"]) >= int64(-len(file["madeBy"].(string))), "it has another format")
+	if step = "step 1, checkpoint"; *given != "" {
+		key = *given
+	}
+	verifier, err := note.NewVerifier(key)
+	must(err == nil && keyText.MatchString(key), "%q is not a key", key)
+	tree := open(log["checkpoint"].(string), verifier)
+	must(log["origin"] == verifier.Name(), "the file has the origin %q", log["origin"])
+	events, sessions, deletions := readEvents(file["events"].([]any), tree), file["sessions"].([]any), file["deletions"].([]any)
+	for i, one := range sessions {
+		step = fmt.Sprint("step 4, session ", i)
+		session := one.(object)
+		begins, stream := events[number(session["begins"])], "trace-"+session["traceId"].(string)
+		id, _ := session["externalId"].(string), session["namespace"].(string)+session["agentId"].(string)
+		must(begins == nil || begins[1] == stream && (begins[2] == "TraceCreated" || begins[2] == "HistoryErased") &&
+			parse(begins[4].(string)).(object)["externalId"] == id, "it does not begin with this event")
+	}
+	for _, one := range file["commits"].([]any) {
+		commit, sha := one.(object), one.(object)["sha"].(string)
+		step = "step 5, commit " + sha
+		must(shaText.MatchString(sha) && taken[sha] == nil && strings.TrimPrefix(git("-t", sha), "commit\n") == "", "it is not a commit, or there twice")
+		taken[sha] = [][2]int64{}
+		repository, isThere := commit["repository"]
+		must(!isThere || fmt.Sprintf("%T", repository) == "string", "its repository is not a string")
+		ranges := commit["ranges"].([]any)
+		for i, one := range append(ranges, commit["unknown"].([]any)...) {
+			item := one.(object)
+			if name := checkLines(item, sha); i < len(ranges) {
+				checkRange(item, sessions[number(item["session"])].(object)["traceId"], name, events)
+			}
+		}
+	}
+	if previous, isThere := log["previous"]; isThere {
+		step = "step 6, previous checkpoint"
+		older := open(previous.(object)["checkpoint"].(string), verifier)
+		err := tlog.CheckTree(hashes(previous.(object)["proof"].([]any)...), tree.N, tree.Hash, older.N, older.Hash)
+		must(err == nil, "its proof does not lead to this one")
+	}
+	for i, one := range deletions {
+		step = fmt.Sprint("step 7, deletion ", i)
+		event, stream := events[number(one.(object)["event"])], "trace-"+one.(object)["traceId"].(string)
+		must(event == nil || event[1] == stream && event[2] == "TraceDeleted", "it is not this event")
+	}
+	fmt.Printf("these %d lines were in recorded calls of these %d sessions before this checkpoint: %v\n", lines, len(found), found)
+	fmt.Printf("%d events are withheld, %d sessions deleted; this holds if the key of the log is %s\n", withheld, len(deletions), key)
+}

@@ -1,0 +1,126 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { splitLines } from '../../../../src/base/compared-lines.ts'
+import { BadEvidence } from '../../../../src/server/proof/evidence/bad-evidence.ts'
+import { checkEvidence } from '../../../../src/server/proof/evidence/check.ts'
+import type { LinesOfRange } from '../../../../src/server/proof/evidence/line-check.ts'
+
+/** What a verifier says of a file: that it holds, or which step fails, with its whole sentence. */
+export type Verdict = { readonly step: string; readonly says: string }
+
+export const HOLDS = 'holds'
+
+/** Where Debian's `golang-golang-x-mod-dev` lies. */
+const GOPATH = process.env.TEST_GOPATH ?? '/usr/share/gocode'
+const SOURCES = join(import.meta.dirname, '../../../../src/commands/audit')
+
+const runs = (program: string, ...args: readonly string[]) => spawnSync(program, args).status === 0
+
+/** Why the verifier in Go cannot be run here; undefined if it can. */
+export const whyNoGo = (): string | undefined => {
+  if (!existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog'))) return `golang-golang-x-mod-dev is not in ${GOPATH}`
+  return runs('go', 'version') ? undefined : 'Go is not installed'
+}
+
+/** Why the verifier in Python cannot be run here; undefined if it can. */
+export const whyNoPython = (): string | undefined =>
+  runs('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 8))') ? undefined : 'Python 3.8 is not installed'
+
+/** Builds the verifier in Go in a folder, from Debian's packages, so that nothing is downloaded. */
+export const buildGo = (folder: string): string => {
+  const program = join(folder, 'verify-evidence')
+  const env = {
+    ...process.env,
+    GOPATH,
+    GO111MODULE: 'off',
+    GOCACHE: join(folder, 'cache'),
+    GOFLAGS: '',
+    GOPROXY: 'off',
+  }
+  execFileSync('go', ['build', '-o', program, join(SOURCES, 'verify-evidence.go')], { env })
+  return program
+}
+
+/** What somebody who checks files has beside them. */
+export type Known = { readonly key?: string | undefined; readonly repo?: string | undefined }
+
+const optionsOf = ({ key, repo }: Known) => [
+  ...(key === undefined ? [] : ['--key', key]),
+  ...(repo === undefined ? [] : ['--repo', repo]),
+]
+
+const run = promisify(execFile)
+
+/** What a program prints, which ends with exit code 0, or with 3 where a file is refused. */
+const outputOf = async (program: string, args: readonly string[]): Promise<{ code: number; stdout: string }> => {
+  try {
+    return { code: 0, ...(await run(program, args, { maxBuffer: 1 << 28 })) }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    if (code !== 3) throw new Error(`exit code ${code}: ${stderr}`, { cause: error })
+    return { code, stdout }
+  }
+}
+
+const verdictOf = (says: string): Verdict => {
+  const [, step = HOLDS] = /^REFUSED, (format|step \d)/.exec(says) ?? []
+  return { step, says }
+}
+
+const assertCode = (code: number, verdicts: readonly Verdict[]) => {
+  const isRefused = verdicts.some(({ step }) => step !== HOLDS)
+  if ((code === 3) !== isRefused) throw new Error(`exit code ${code}: ${verdicts.map(({ says }) => says).join('')}`)
+}
+
+/** The verdicts of the verifier in Go, which takes one file. */
+export const verdictsOfGo = async (program: string, paths: readonly string[], known: Known): Promise<Verdict[]> => {
+  const verdicts: Verdict[] = []
+  for (const path of paths) {
+    const { code, stdout } = await outputOf(program, [...optionsOf(known), path])
+    verdicts.push(verdictOf(stdout))
+    assertCode(code, verdicts.slice(-1))
+  }
+  return verdicts
+}
+
+/** The verdicts of the verifier in Python, which takes several files and says which one it means. */
+export const verdictsOfPython = async (paths: readonly string[], known: Known): Promise<Verdict[]> => {
+  const { code, stdout } = await outputOf('python3', [
+    join(SOURCES, 'verify-evidence.py'),
+    ...optionsOf(known),
+    ...paths,
+  ])
+  const starts = paths.map((path) => stdout.indexOf(`${path}: `))
+  if (starts.includes(-1)) throw new Error(`it does not name all files: ${stdout}`)
+  const verdicts = paths.map((path, i) => verdictOf(stdout.slice(starts[i]! + path.length + 2, starts[i + 1])))
+  assertCode(code, verdicts)
+  return verdicts
+}
+
+const linesIn = (repo: string): LinesOfRange => {
+  const files = new Map<string, readonly string[] | undefined>()
+  const git = (...args: readonly string[]) => spawnSync('git', ['-C', repo, 'cat-file', ...args])
+  const read = (name: string) => {
+    const { status, stdout } = git('blob', name)
+    return status === 0 ? splitLines(stdout.toString('utf8')) : undefined
+  }
+  return ({ sha }, { path, start, end }) => {
+    if (git('-t', sha).stdout.toString() !== 'commit\n') return undefined
+    const name = `${sha}:${path}`
+    if (!files.has(name)) files.set(name, read(name))
+    return files.get(name)?.slice(start - 1, end)
+  }
+}
+
+/** The verdict of the product. */
+export const ownVerdict = (bytes: Uint8Array, { key, repo }: Known): Verdict => {
+  try {
+    const { lines } = checkEvidence(bytes, { key, linesOf: repo === undefined ? undefined : linesIn(repo) })
+    return { step: HOLDS, says: JSON.stringify(lines) }
+  } catch (error) {
+    if (!(error instanceof BadEvidence)) throw error
+    return { step: error.step === 'format' ? 'format' : `step ${error.step}`, says: error.message }
+  }
+}

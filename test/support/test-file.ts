@@ -85,6 +85,7 @@ const SLOW = [
   'server/http/long-lists',
   'server/mcp/bounds',
   'server/models/fill',
+  'server/proof/evidence-file',
   'server/proof/other-logs',
   'server/proof/process',
   'server/proof/verify/tampering',

@@ -1,38 +1,16 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { parseEntry } from '../../../src/server/proof/entry.ts'
-import { isShown } from '../../../src/server/proof/evidence/check-event.ts'
-import { type CheckedSession, checkEvidence } from '../../../src/server/proof/evidence/check.ts'
 import { type Caller, callers, newTeam, standingOf } from '../../access/team.ts'
-import { startDouble } from '../../support/eventstoredb/server.ts'
-import { until } from '../../support/until.ts'
-import { type Person, callerOf, newEmptyWorld, openWorld, signIn } from '../../support/world.ts'
-import { elementsOf, textOf } from '../../transcript/support/elements.ts'
-import { audited, signer, untilSigned } from '../proof/support.ts'
+import { callerOf, openWorld, signIn } from '../../support/world.ts'
+import { evidenceOf, textMessage, timelineOf } from '../proof/evidence/support/pages.ts'
+import { audited, untilSigned } from '../proof/support.ts'
 
 const test = suite('web: evidence of a session')
 
 const env = { ...audited, SUMMARY_PROVIDER: 'none' }
 const { node, database } = await openWorld(test, { env })
 const ada = await signIn(node)
-
-const textMessage = (externalId: string, textContent: string) => ({ externalId, role: 'user', textContent })
-
-/** Downloads the evidence of a session, and checks it. Asks again while no checkpoint covers it. */
-const evidenceOf = async ({ open }: Pick<Person, 'open'>, page: string) => {
-  const body = await until(async () => {
-    const { statusCode, headers, body } = await open(`${page}/-/evidence.json`)
-    if (statusCode === 200) return body
-    assert.equal([statusCode, headers['retry-after']], [404, '2'], body)
-    return undefined
-  })
-  const { events, sessions, commits, deletions } = checkEvidence(Buffer.from(body), { key: signer.verifier.text })
-  const [{ begins, ...session }] = sessions as [CheckedSession]
-  for (const event of events) assert.ok(isShown(event) && event.stream === `trace-${session.traceId}`)
-  const shown = events.filter(isShown)
-  assert.equal([commits, deletions, shown.indexOf(begins!) === -1], [[], [], false])
-  return { body, session, begins: begins!.type, told: shown.map(({ type, externalId }) => [type, externalId]) }
-}
 
 test('has the event that the session begins with, and every one that wrote its messages', async () => {
   const { page, url, id, externalId } = await ada.newTrace({ title: 'Why: a/b?', agentId: 'codex' }, [
@@ -78,17 +56,6 @@ for (const caller of callers)
     }
     for (const door of doors) assert.is((await open(`/@the-team/none/-/${door}`)).statusCode, 404, door)
   })
-
-/** What the timeline says, newest first, with the proof of each entry. */
-const timelineOf = async ({ open }: Pick<Person, 'open'>, page: string) => {
-  const { statusCode, body } = await open(`${page}/-/timeline`)
-  assert.is(statusCode, 200, body.slice(0, 500))
-  const items = [...body.matchAll(/<li><div class="at">.*?<\/li>/gs)].map(([item]) => item)
-  return items.map((item) => ({
-    text: textOf(elementsOf(`<!doctype html>${/<span dir="auto">.*?<\/span>/s.exec(item)![0]}`)[0]!),
-    proof: /href="([^"]+)"/.exec(item)?.[1]!.replaceAll('&amp;', '&'),
-  }))
-}
 
 test('the timeline has the proof of each entry, as the API has it', async () => {
   const bob = await signIn(node)
@@ -152,93 +119,6 @@ test('a session that was created again has evidence of its present life, a delet
     ['MessageAdded', 'a'],
   ])
   assert.not.match(body, 'the first life')
-})
-
-test('a session of many messages, of more than 8 MiB, is sent piece by piece, all of it by one tree', async () => {
-  const messages = Array.from({ length: 450 }, (_, i) => textMessage(`m${i}`, `${i} ${'x'.repeat(20_000)}`))
-  const { page, url, externalId } = await ada.newTrace({}, messages)
-  await ada.say(url, [textMessage('m0', 'changed')])
-  const { told } = await evidenceOf(ada, page)
-  assert.equal(
-    told.map(([, name]) => name),
-    [externalId, ...messages.map((one) => one.externalId), 'm0'],
-  )
-  assert.is((await ada.open(`${page}/-/evidence.json`)).headers['content-length'], undefined)
-})
-
-test('a service without a key says so, and has no file', async () => {
-  const unsigned = await newEmptyWorld({ env: { SUMMARY_PROVIDER: 'none' } })
-  try {
-    const eve = await signIn(await unsigned.openNode())
-    const { page } = await eve.newTrace({}, [textMessage('a', 'one')])
-    const { body } = await eve.open(`${page}/-/evidence`)
-    assert.match(body, 'This service signs no checkpoints')
-    assert.not.match(body, 'evidence.json')
-    const { statusCode, headers } = await eve.open(`${page}/-/evidence.json`)
-    assert.equal([statusCode, headers['retry-after']], [404, undefined])
-    assert.equal(
-      (await timelineOf(eve, page)).map(({ proof }) => proof),
-      [undefined, undefined],
-    )
-  } finally {
-    await unsigned.close()
-  }
-})
-
-test('what no checkpoint covers yet has no proof, and the pages say when to try again', async () => {
-  const slow = await newEmptyWorld({ env })
-  try {
-    const first = await slow.openNode()
-    const mary = await signIn(first)
-    const { page, url } = await mary.newTrace({}, [textMessage('a', 'one')], 'old')
-    await untilSigned(first, mary.token, slow.database)
-    await first.close()
-    const later = callerOf(await slow.openNode({ env: { ROLES: 'api,projector' } }), mary.token)
-    await later.send('POST', `${url}/messages/batch`, { messages: [textMessage('b', 'two')] })
-    await later.send('PUT', '/v1/traces/new', {})
-    const fresh = page.replace('old', 'new')
-    for (const [path, said] of [
-      [page, 'Its newest events are not in a signed checkpoint yet'],
-      [fresh, 'No signed checkpoint covers this session yet'],
-    ] as const) {
-      assert.match(
-        textOf(elementsOf((await later.open(`${path}/-/evidence`)).body)[0]!),
-        `${said}. Try again in 2 seconds.`,
-      )
-      const { statusCode, headers } = await later.open(`${path}/-/evidence.json`)
-      assert.equal([statusCode, headers['retry-after']], [404, '2'], path)
-    }
-    const isProven = async (path: string) => (await timelineOf(later, path)).map(({ proof }) => proof !== undefined)
-    assert.equal([await isProven(page), await isProven(fresh)], [[false, true, true], [false]])
-  } finally {
-    await slow.close()
-  }
-})
-
-/** Smaller than one of the events, which is stored in chunks there. */
-const IN_CHUNKS = '&maxAppendBytes=700000'
-
-test('a log in EventStoreDB has evidence, too', async () => {
-  const double = await startDouble()
-  const world = await newEmptyWorld({ env: { ...env, EVENTSTORE_URL: `${double.url}${IN_CHUNKS}` } })
-  try {
-    const eve = await signIn(await world.openNode())
-    const long = 'x'.repeat(1_500_000)
-    const { page, url } = await eve.newTrace({}, [
-      textMessage('a', 'a secret'),
-      textMessage('b', long),
-      textMessage('c', 'c'),
-    ])
-    await eve.send('POST', `${url}/history/erase`)
-    await eve.say(url, [textMessage('b', `${long} changed`), textMessage('d', 'd')])
-    assert.equal(
-      (await evidenceOf(eve, page)).told.map(([type]) => type),
-      ['MessageRestated', 'MessageRestated', 'MessageRestated', 'HistoryErased', 'MessageUpdated', 'MessageAdded'],
-    )
-  } finally {
-    await world.close()
-    await double.stop()
-  }
 })
 
 test.run()

@@ -40,7 +40,7 @@ was so at that time, and that the log still is that log.</li></ul></section>
 <li>That a line of code which no session explains was typed by a person.</li>
 <li>That nothing is missing: sessions that were never uploaded, events that were left out of a file.</li>
 <li>That clocks were right. <code>at</code> of an event is by the clock of the service, <code>timestamp</code> of a message by that of the client.</li>
-<li>Who a user id is.</li></ul></section>
+<li>Who a user id is, and what the file says of the namespace, the agent and its own making: these are words of whoever made it.</li></ul></section>
 `
 
 const contentHtml = (timeline: string): Html => markup`<section class="prose"><h2 class="day">What is in it</h2>
@@ -58,7 +58,7 @@ const checkHtml = ({ coverage, fileName, service }: EvidenceView): Html => {
   return markup`<section><h2 class="day">To check it</h2>
 <ol class="steps"><li><span>The key of the log comes by another way than the file, for example by a call: a key that only the file names does not prove that the log is the one of this service.</span>${textHtml(key, 'Key')}</li>
 <li><span>This says what holds, or which step fails. It asks no service.</span>${clientHtml(service, `audit verify --offline ${shellWord(fileName)} --key ${shellWord(key)}`)}</li>
-<li><span>Those who do not want to rely on this program have two others, short enough to be read, in Go and in Python: beside the commands for audits in the source of Tracebook, <code>src/commands/audit</code>.</span></li></ol></section>
+<li><span>Those who do not want to rely on this program have two others, short enough to be read: <code>verify-evidence.go</code> and <code>verify-evidence.py</code>, in <code>src/commands/audit</code> of the source of Tracebook.</span></li></ol></section>
 `
 }
 

@@ -17,12 +17,12 @@ const Place = z.int().min(0)
 const SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 const isInRepository = (path: string): boolean =>
-  !path.includes('\0') && !path.startsWith('/') && !path.split('/').some((name) => name === '..' || name === '.')
+  !path.includes('\0') && !path.split('/').some((name) => ['', '.', '..'].includes(name))
 
 /** Lines of a file as a commit has it, both included, counted from 1. */
 const Lines = z
   .object({
-    path: z.string().min(1).refine(isInRepository, { error: 'must be a path from the root of the repository' }),
+    path: z.string().refine(isInRepository, { error: 'must be a path from the root of the repository' }),
     start: z.int().min(1),
     end: z.int().min(1),
   })

@@ -19,7 +19,7 @@ var (
 	keyText    = regexp.MustCompile(`^[^+\pZ\p{Cc}\x{feff}]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$`)
 	signatures = regexp.MustCompile(`^(— [^+\pZ\p{Cc}\x{feff}]+ [A-Za-z0-9+/]+([AEIMQUYcgkosw048]=|[AQgw]==)?\n)+$`)
 	shaText    = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-	badPath    = regexp.MustCompile(`^(/|$)|\x00|(^|/)\.\.?(/|$)`)
+	badPath    = regexp.MustCompile(`\x00|(^|/)\.{0,2}(/|$)`)
 	aString    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
 	space      = regexp.MustCompile(`[\t-\r\pZ\x{feff}]+`)
 	word       = regexp.MustCompile(`[\pL\pN]{3}`)

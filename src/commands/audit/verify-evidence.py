@@ -287,7 +287,7 @@ class File:
         """Lines stand nowhere else in the file. Returns the name that git has for their file."""
         name, start, end = f"{sha}:{string(lines['path'])}", whole(lines["start"]), whole(lines["end"])
         self.step = f"step 5, lines {start} to {end} of {name!r}"
-        must(not re.search(r"^(/|\Z)|\0|(^|/)\.\.?(/|\Z)", lines["path"]) and 1 <= start <= end, "there are no such lines")
+        must(not re.search(r"\0|(^|/)\.{0,2}(/|\Z)", lines["path"]) and 1 <= start <= end, "there are no such lines")
         others = self.taken.setdefault(name, [])
         must(all(end < first or last < start for first, last in others), "some of them stand there twice")
         others.append((start, end))

@@ -15,7 +15,7 @@ import {
   type Known,
   type Verdict,
   buildGo,
-  ownVerdict,
+  ownVerdicts,
   verdictsOfGo,
   verdictsOfPython,
   whyNoGo,
@@ -48,11 +48,14 @@ const judge = async (
   files: readonly (readonly [what: string, file: unknown])[],
   known: Known,
 ): Promise<Judged[]> => {
-  const all = files.map(([what, file], i) => ({ what, bytes: bytesOf(file), path: join(folder, `${i}.evidence.json`) }))
-  for (const { path, bytes } of all) writeFileSync(path, bytes)
-  const paths = all.map(({ path }) => path)
-  const [ofGo, ofPython] = await Promise.all([verdictsOfGo(go, paths, known), verdictsOfPython(paths, known)])
-  return all.map(({ what, bytes }, i) => ({ what, own: ownVerdict(bytes, known), go: ofGo[i]!, python: ofPython[i]! }))
+  const paths = files.map((_, i) => join(folder, `${i}.evidence.json`))
+  for (const [i, [, file]] of files.entries()) writeFileSync(paths[i]!, bytesOf(file))
+  const [own, ofGo, ofPython] = await Promise.all([
+    ownVerdicts(paths, known),
+    verdictsOfGo(go, paths, known),
+    verdictsOfPython(paths, known),
+  ])
+  return files.map(([what], i) => ({ what, own: own[i]!, go: ofGo[i]!, python: ofPython[i]! }))
 }
 
 const said = ({ what, own, go, python }: Judged) => `${what}: ${own.says} / ${go.says} / ${python.says}`

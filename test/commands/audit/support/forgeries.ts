@@ -46,7 +46,7 @@ const newEdits = (sha: string) => {
   }
 }
 
-const good = ['e', 'trace-t', 'TraceUpdated', `{"at":${AT}}`, '{}'] as const
+const good: readonly string[] = ['e', 'trace-t', 'TraceUpdated', `{"at":${AT}}`, '{}']
 const signedEntry = (...parts: readonly unknown[]) => fileOfEntry(JSON.stringify(parts))
 
 /** Entries that only a log with this key could have, with something else than an event. */
@@ -164,6 +164,8 @@ const inTheForm = ({ sha }: Repository): Forgery[] => {
     ['any', 'a commit with a line feed', commit({ sha: `${sha}\n` })],
     ['any', 'a path out of the repository', range(0, { path: '../src/a.ts' })],
     ['any', 'a path through itself', range(0, { path: 'src/./a.ts' })],
+    ['any', 'a path with two slashes', range(0, { path: 'src//a.ts' })],
+    ['any', 'a path that ends with a slash', range(0, { path: 'src/a.ts/' })],
     ['any', 'an absolute path', range(0, { path: '/src/a.ts' })],
     ['any', 'an empty path', range(0, { path: '' })],
     ['any', 'a path with NUL', range(0, { path: 'src/a.ts\0' })],

@@ -2,10 +2,8 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { splitLines } from '../../../../src/base/compared-lines.ts'
-import { BadEvidence } from '../../../../src/server/proof/evidence/bad-evidence.ts'
-import { checkEvidence } from '../../../../src/server/proof/evidence/check.ts'
-import type { LinesOfRange } from '../../../../src/server/proof/evidence/line-check.ts'
+import { runCommand } from '../../../support/run-command.ts'
+import { bareNeed } from '../../support/user.ts'
 
 /** What a verifier says of a file: that it holds, or which step fails, with its whole sentence. */
 export type Verdict = { readonly step: string; readonly says: string }
@@ -99,28 +97,26 @@ export const verdictsOfPython = async (paths: readonly string[], known: Known): 
   return verdicts
 }
 
-const linesIn = (repo: string): LinesOfRange => {
-  const files = new Map<string, readonly string[] | undefined>()
-  const git = (...args: readonly string[]) => spawnSync('git', ['-C', repo, 'cat-file', ...args])
-  const read = (name: string) => {
-    const { status, stdout } = git('blob', name)
-    return status === 0 ? splitLines(stdout.toString('utf8')) : undefined
-  }
-  return ({ sha }, { path, start, end }) => {
-    if (git('-t', sha).stdout.toString() !== 'commit\n') return undefined
-    const name = `${sha}:${path}`
-    if (!files.has(name)) files.set(name, read(name))
-    return files.get(name)?.slice(start - 1, end)
-  }
+type Said = {
+  readonly type: string
+  readonly step?: string | number
+  readonly reason?: string
+  readonly lines?: object
 }
 
-/** The verdict of the product. */
-export const ownVerdict = (bytes: Uint8Array, { key, repo }: Known): Verdict => {
-  try {
-    const { lines } = checkEvidence(bytes, { key, linesOf: repo === undefined ? undefined : linesIn(repo) })
-    return { step: HOLDS, says: JSON.stringify(lines) }
-  } catch (error) {
-    if (!(error instanceof BadEvidence)) throw error
-    return { step: error.step === 'format' ? 'format' : `step ${error.step}`, says: error.message }
-  }
+/** The verdict of the product. What it does not know as an evidence file, it may take for a bundle. */
+export const ownVerdict = async (path: string, known: Known): Promise<Verdict> => {
+  const words = ['audit', 'verify', '--offline', path, ...optionsOf(known), '--json']
+  const { how, out, err } = await runCommand(words, bareNeed())
+  if (how !== 0 && how !== 3) throw new Error(`exit code ${how}: ${err}`)
+  const { step = 'format', reason, lines } = JSON.parse(out) as Said
+  if (how === 0) return { step: HOLDS, says: JSON.stringify(lines) }
+  return { step: step === 'format' ? step : `step ${step}`, says: reason! }
+}
+
+/** The verdicts of the product, one file after the other. */
+export const ownVerdicts = async (paths: readonly string[], known: Known): Promise<Verdict[]> => {
+  const verdicts: Verdict[] = []
+  for (const path of paths) verdicts.push(await ownVerdict(path, known))
+  return verdicts
 }

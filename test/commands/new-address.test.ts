@@ -72,9 +72,8 @@ test('without a terminal, a login at a new address says which commands join the 
     const [before, known] = [filesOf(user), allCredentials(user.config)]
     const moved = 'https://moved.example'
     const place = { config: user.config, server: moved, log: known[0]!.log! }
-    const error = await logInAtNewAddress({ ...place, known, confirm: undefined }, sendsNothing, realTiming).catch(
-      String,
-    )
+    const login = logInAtNewAddress({ ...place, known, confirm: undefined }, sendsNothing, realTiming)
+    const error = await login.then(() => 'no error', String)
     assert.match(error, `${moved} says that it has the log of ${old}, where you are user `)
     assert.match(error, new RegExp(`devices add --server ${old}\n.* login --join CODE --server ${moved}\n`))
     assert.equal(filesOf(user), before)

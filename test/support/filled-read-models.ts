@@ -51,6 +51,7 @@ export const openFilled = async () => {
   await client.end()
   const pool = newPool({ url: database.url, name: 'test', max: 1, statementTimeoutMs: 0, schema: 'rm_filled' })
   const connection = await pool.connect()
+  await connection.query('set default_transaction_read_only = off')
 
   const rows = async <T>(text: string, values: readonly unknown[] = []): Promise<T[]> =>
     (await connection.query(text, [...values])).rows as T[]

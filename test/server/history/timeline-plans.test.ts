@@ -25,6 +25,7 @@ const pool = newPool({
   schema: schemaOf(timelineGroup),
 })
 const connection = await pool.connect()
+await connection.query('set default_transaction_read_only = off')
 test.after(async () => {
   connection.release()
   await pool.end()

@@ -40,13 +40,14 @@ const isWhole = /^(?:0|[1-9]\d{0,15})$/
 export const parseStrictly = (text: string): unknown => {
   const members = countMembers(text)
   let found = 0
-  const value: unknown = JSON.parse(text, (_, value: unknown, { source = '' }: { source?: string }) => {
+  const read = (_: string, value: unknown, { source = '' }: { source?: string }): unknown => {
     if (typeof value === 'string') return value.toWellFormed()
     if (typeof value === 'number') return isWhole.test(source) ? value : NaN
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       found += new Set(Object.keys(value).map((name) => name.toWellFormed())).size
     return value
-  })
+  }
+  const value: unknown = JSON.parse(text, read as Parameters<typeof JSON.parse>[1])
   if (found < members) throw new SyntaxError('an object has a member twice')
   return value
 }

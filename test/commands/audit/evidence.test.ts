@@ -282,12 +282,58 @@ test('the receipt of a deletion is in the tree of the file, whatever came after 
     const said = (await desk.run('audit', 'verify', '--offline', path)).out
     assert.match(said, /7\. 1 trace was deleted:\n {5}first: \d{4}-\S+ by user /)
 
-    // With the hashes of the older file it shows what is gone.
-    const joined = { ...file, events: [...before.file.events, ...file.events], commits: [], sessions: [] }
-    assert.is(new Set(joined.events.map(({ index }) => index)).size, joined.events.length)
+    // The hashes of an older file say which leaves the deleted session had.
+    const gone = before.file.events.map(({ index }) => index)
+    const kept = file.events.map(({ index }) => index)
+    assert.ok(gone.length > 0 && gone.every((index) => !kept.includes(index)))
     const receipt = await make('--deleted', traceId)
     assert.equal([receipt.file.events.length, receipt.file.sessions, receipt.file.commits], [1, [], []])
     assert.is((await check(receipt.path, '--key', key)).how, 0)
+  }))
+
+test('every line that a commit added is in a range or unknown, also of files that cannot be asked for', () =>
+  inStory(async ({ desk, make, check }) => {
+    desk.put('long.txt', ...Array.from({ length: 20_001 }, (_, i) => `line ${i} of a generated file`))
+    desk.put('with\\backslash.txt', 'one', 'two')
+    desk.put('with\nbreak "and" more.txt', 'three')
+    desk.git('mv', 'src/a.ts', 'src/moved.ts')
+    const sha = desk.commit(Date.now())
+    const { file, path, err } = await make(sha)
+    assert.match(err, 'Left out: 1 file with more than 20000 added lines, 1 file with a backslash in the name.')
+    assert.equal(
+      file.commits.map(({ ranges, unknown }) => [ranges, unknown.sort((a, b) => a.path.localeCompare(b.path))]),
+      [
+        [
+          [],
+          [
+            { path: 'long.txt', start: 1, end: 20_001 },
+            { path: 'with\nbreak "and" more.txt', start: 1, end: 1 },
+            { path: 'with\\backslash.txt', start: 1, end: 2 },
+          ],
+        ],
+      ],
+    )
+    assert.is((await check(path, '--key', key, '--repo', desk.root)).how, 0)
+  }))
+
+test('messages are asked for in as many requests as their size takes, and one that is too large for any is left out', () =>
+  inWorld(async ({ url, user, folder }) => {
+    const token = tokenIn(user.config)
+    const text = (n: number) => String(n).repeat(4 * 1024 * 1024)
+    const say = (externalId: string, textContent: string) => {
+      const messages = [{ externalId, role: 'user', textContent }]
+      return ask(url, '/v1/traces/large/messages/batch', { token, method: 'POST', body: { messages } })
+    }
+    await ask(url, '/v1/traces/large', { token, method: 'PUT', body: {} })
+    for (const [i, id] of ['a', 'b', 'c'].entries()) await say(id, text(i))
+    for (const n of [3, 4]) await say('c', text(n))
+    const output = join(folder, 'large.json')
+    const { how, err } = await user.run('audit', 'evidence', '--trace', 'large', '--output', output)
+    assert.is(how, 0, err)
+    assert.match(err, 'Left out: 1 message that has more than 8 MiB in the log.')
+    const file = JSON.parse(readFileSync(output, 'utf8')) as Evidence
+    assert.equal(typesIn(file), ['TraceCreated', 'MessageAdded', 'MessageAdded'])
+    assert.is((await user.run('audit', 'verify', '--offline', output)).how, 0)
   }))
 
 test.run()

@@ -7,10 +7,10 @@ import { stoppable } from '../../../cli/interrupt.ts'
 import { say } from '../../../cli/output.ts'
 import { EVIDENCE_FORMAT, type EvidenceEvent } from '../../../contract/evidence.ts'
 import { hasStatus } from '../../../client/api/errors.ts'
-import { type ProofsClient, newProofsClient } from '../../../client/api/proofs.ts'
+import { type ProofsClient, type ProvenMessageEvent, newProofsClient } from '../../../client/api/proofs.ts'
 import { withSignal } from '../../../client/api/retry.ts'
 import { openCheckpoint } from '../../../server/proof/checkpoint.ts'
-import { newEvidenceIndex, toEvidenceEvent } from '../../../server/proof/evidence/assemble.ts'
+import { type EvidenceIndex, newEvidenceIndex, toEvidenceEvent } from '../../../server/proof/evidence/assemble.ts'
 import { BadEvidence } from '../../../server/proof/evidence/bad-evidence.ts'
 import { type CheckedEvidence, type EvidenceFrame, beginCheck } from '../../../server/proof/evidence/check.ts'
 import { type Verifier, parseVerifier } from '../../../server/proof/note.ts'
@@ -19,7 +19,7 @@ import { type AuditClient, openAuditClient } from '../audit-client.ts'
 import { type Tree, collectProofs } from './collect.ts'
 import { type Deletion, proveDeletions, readDeletions } from './deletions.ts'
 import { assertNew, giveEvidence } from './file.ts'
-import { withoutMessages } from './lines.ts'
+import { type WantedSessions, withoutMessages } from './lines.ts'
 import { type Patience, newPatience } from './patience.ts'
 import { type Kept, provePrevious, readKeptFile } from './previous.ts'
 import { readLines } from './repository.ts'
@@ -43,6 +43,7 @@ type Work = {
   /** The checkpoint of --since. */
   readonly kept: Kept | undefined
   readonly options: Options
+  readonly signal: AbortSignal
 }
 
 /** @throws Error if the service has no key */
@@ -51,9 +52,7 @@ const readKey = async (client: ProofsClient): Promise<Verifier> => {
     if (!hasStatus(error, 404)) throw error
     throw new Error(
       'This service signs no checkpoints, so it cannot prove anything: its operator has to give it a key.',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   })
   return parseVerifier(key)
@@ -72,52 +71,88 @@ const newestTree = async ({ audit, verifier }: Work): Promise<Tree> => {
   return { size: openCheckpoint(checkpoint, verifier).size, checkpoint }
 }
 
+/** The events are in the spool; here is what joins them. */
+type Events = {
+  readonly tree: Tree
+  readonly index: EvidenceIndex
+  /** Messages that are left out. */
+  readonly isTooLarge: (session: number, message: string) => boolean
+}
+
+const largeText = (count: number) => (count === 1 ? '1 message that has' : `${count} messages that each have`)
+
+/** Collects the events of sessions in one tree. @throws SessionChanged, RequestFailed, Error */
+const collectSessions = async (work: Work, { all }: WantedSessions, spool: Spool): Promise<Events> => {
+  const { options, signal } = work
+  const hidden = new Set(options.hide)
+  const toEvent = (event: ProvenMessageEvent) =>
+    toEvidenceEvent(event, options.hashes === true || (event.message !== undefined && hidden.has(event.message)))
+  let index = newEvidenceIndex()
+  const tooLarge = new Set<string>()
+  const keyOf = (session: number, message: string) => `${session} ${message}`
+  const tree = await collectProofs(work, all, {
+    take: (session, events) => {
+      signal.throwIfAborted()
+      return spool.add(index.add(session, events).map(toEvent))
+    },
+    tooLarge: (session, message) => void tooLarge.add(keyOf(session, message)),
+    restart: async () => {
+      index = newEvidenceIndex()
+      tooLarge.clear()
+      await spool.clear()
+    },
+    done: newCount('sessions', all.length),
+  })
+  if (tooLarge.size > 0) say(`Left out: ${largeText(tooLarge.size)} more than 8 MiB in the log.`)
+  const isTooLarge = (session: number, message: string) => tooLarge.has(keyOf(session, message))
+  return { tree: tree ?? (await newestTree(work)), index, isTooLarge }
+}
+
+/** The file without its events. @throws BadEvidence if the log has fewer events than the kept checkpoint */
+const frameOf = async (
+  { client, verifier, kept }: Work,
+  { commits, sessions: { all } }: Wanted,
+  { tree, index, isTooLarge }: Events,
+): Promise<EvidenceFrame> => {
+  const sessions = all.map(({ messages: _, at: __, ...session }) => session)
+  const previous = kept && (await provePrevious(client, kept, tree.size))
+  return {
+    format: EVIDENCE_FORMAT,
+    madeAt: Date.now(),
+    madeBy: `tracebook ${version}`,
+    log: {
+      origin: verifier.name,
+      key: verifier.text,
+      checkpoint: tree.checkpoint,
+      ...(previous === undefined ? {} : { previous }),
+    },
+    ...index.lists(
+      sessions,
+      commits.map((commit) => withoutMessages(commit, isTooLarge)),
+    ),
+  }
+}
+
 /** Everything but the events, which are in the spool, and their order. */
 type Collected = { readonly frame: EvidenceFrame; readonly indexes: readonly number[] }
 
-/** Collects the events, with proofs in one tree. @throws SessionChanged, BadEvidence, RequestFailed, Error */
+/** Collects what the file is made of. @throws SessionChanged, BadEvidence, RequestFailed, Error */
 const collect = async (
   work: Work,
   wanted: Wanted,
   deletions: readonly Deletion[],
   spool: Spool,
 ): Promise<Collected> => {
-  const { client, audit, patience, verifier, options } = work
-  const { all } = wanted.sessions
-  const hidden = new Set(options.hide)
-  const isWithheld = (message?: string) => options.hashes === true || (message !== undefined && hidden.has(message))
-  let index = newEvidenceIndex()
-  const tooLarge = new Set<string>()
-  const keyOf = (session: number, message: string) => `${session} ${message}`
-  const tree =
-    (await collectProofs({ client, patience }, all, {
-      take: (session, events) =>
-        spool.add(index.add(session, events).map((event) => toEvidenceEvent(event, isWithheld(event.message)))),
-      tooLarge: (session, message) => void tooLarge.add(keyOf(session, message)),
-      restart: async () => {
-        index = newEvidenceIndex()
-        tooLarge.clear()
-        await spool.clear()
-      },
-      done: newCount('sessions', all.length),
-    })) ?? (await newestTree(work))
-  for (const { traceId, ...event } of await proveDeletions(audit, deletions, tree.size))
-    if (index.addDeletion(traceId, event.index)) await spool.add([toEvidenceEvent(event, isWithheld())])
-  if (tooLarge.size > 0)
-    say(`Left out: ${tooLarge.size} messages, each of which has more than 8 MiB in the log. Their lines are unknown.`)
-  const commits = wanted.commits.map((commit) =>
-    withoutMessages(commit, (session, message) => tooLarge.has(keyOf(session, message))),
-  )
-  const sessions = all.map(({ messages: _, at: __, ...session }) => session)
-  const previous = work.kept && (await provePrevious(client, work.kept, tree.size))
-  const log = { origin: verifier.name, key: verifier.text, checkpoint: tree.checkpoint, ...(previous && { previous }) }
-  const made = { format: EVIDENCE_FORMAT, madeAt: Date.now(), madeBy: `tracebook ${version}` } as const
-  return { frame: { ...made, log, ...index.lists(sessions, commits) }, indexes: index.indexes() }
+  const events = await collectSessions(work, wanted.sessions, spool)
+  const { tree, index } = events
+  for (const { traceId, ...event } of await proveDeletions(work.audit, deletions, tree.size))
+    if (index.addDeletion(traceId, event.index)) await spool.add([toEvidenceEvent(event, work.options.hashes)])
+  return { frame: await frameOf(work, wanted, events), indexes: index.indexes() }
 }
 
 /** Checks the file while it is written, by all steps of a verifier. @throws BadEvidence */
 const give = async (
-  { verifier, options }: Work,
+  { verifier, options, signal }: Work,
   { repository }: Wanted,
   { frame, indexes }: Collected,
   { folder, spool }: { readonly folder: string; readonly spool: Spool },
@@ -126,6 +161,7 @@ const give = async (
   const check = beginCheck(frame, { key: verifier.text, linesOf })
   const events = async function* () {
     for (const index of indexes) {
+      signal.throwIfAborted()
       const text = await spool.read(index)
       check.event(JSON.parse(text) as EvidenceEvent)
       yield text
@@ -154,8 +190,8 @@ const make = async (options: Options, names: readonly string[], signal: AbortSig
   const audit = await openAuditClient(access.server)
   const verifier = await readKey(client)
   const kept = options.since === undefined ? undefined : await readKeptFile(options.since, verifier)
-  const work: Work = { client, audit, patience: newPatience(signal), verifier, kept, options }
-  const wanted = await findWanted(access, options, names)
+  const work: Work = { client, audit, patience: newPatience(signal), verifier, kept, options, signal }
+  const wanted = await findWanted(access, options, names, signal)
   assertHidden(options, wanted)
   const deletions = options.deleted.length > 0 ? await readDeletions(work, await wanted.slug(), options.deleted) : []
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-evidence-'))

@@ -17,6 +17,9 @@ const PROGRESS_MS = 2_000
 export const newCount = (what: string, all: number): ((done: number) => void) =>
   atMostEvery(PROGRESS_MS, (done: number) => say(`${done} of ${all} ${what}`))
 
+/** What is wanted so far, and a signal that ends the search. */
+type Search = { readonly sessions: WantedSessions; readonly signal: AbortSignal }
+
 type FoundCommits = {
   readonly commits: readonly CitingCommit[]
   readonly repository: OpenRepository
@@ -28,7 +31,7 @@ const findCommits = async (
   access: Access,
   options: ClientOptions & { readonly remote?: string },
   names: readonly string[],
-  sessions: WantedSessions,
+  { sessions, signal }: Search,
 ): Promise<FoundCommits> => {
   const attribution = await openAttribution(access, options, io().cwd)
   const { repository, slug, asked } = attribution
@@ -37,6 +40,7 @@ const findCommits = async (
   const commits: CitingCommit[] = []
   const count = newCount('commits', listed.length)
   for await (const group of groupsOf(attribution, listed)) {
+    signal.throwIfAborted()
     const answers = await attribution.ask(group.flatMap(({ hunks }) => hunks))
     let from = 0
     for (const changed of group) {
@@ -51,7 +55,7 @@ const findCommits = async (
 const MESSAGES_PER_PAGE = 1_000
 
 /** Wants all messages of a session. @throws UsageError, RequestFailed */
-const wantWhole = async (given: Access, options: ClientOptions, name: string, sessions: WantedSessions) => {
+const wantWhole = async (given: Access, options: ClientOptions, name: string, { sessions, signal }: Search) => {
   const { access, trace } = await findTrace(given, options, name)
   const { id: traceId, externalId, agentId, updatedAt } = trace
   const namespace = trace.namespace.slug
@@ -59,8 +63,10 @@ const wantWhole = async (given: Access, options: ClientOptions, name: string, se
   const history = newHistoryClient(access.server, await access.token())
   const read = (cursor: string | undefined) =>
     history.messages(externalId, { namespace, limit: MESSAGES_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) })
-  for await (const { messages } of pagesOf(read))
+  for await (const { messages } of pagesOf(read)) {
+    signal.throwIfAborted()
     for (const message of messages) sessions.want(session, message.externalId, updatedAt ?? 0)
+  }
 }
 
 /** What a file is to be made of. */
@@ -80,12 +86,18 @@ export type WantedOptions = ClientOptions & {
 }
 
 /** Finds out what is asked for: commits, unless only sessions and deletions are named. @throws UsageError, RequestFailed, GitFailed */
-export const findWanted = async (access: Access, options: WantedOptions, names: readonly string[]): Promise<Wanted> => {
+export const findWanted = async (
+  access: Access,
+  options: WantedOptions,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Wanted> => {
   const sessions = newWantedSessions()
+  const search = { sessions, signal }
   const hasCommits = names.length > 0 || options.trace.length + options.deleted.length === 0
-  const found = hasCommits ? await findCommits(access, options, names, sessions) : undefined
+  const found = hasCommits ? await findCommits(access, options, names, search) : undefined
   const named = openAccess({ server: access.server, ...(found ? { namespace: found.slug } : options) })
-  for (const name of options.trace) await wantWhole(found ? named : access, options, name, sessions)
+  for (const name of options.trace) await wantWhole(found ? named : access, options, name, search)
   const slug = async () => found?.slug ?? (await openNamespace(access)).slug
   return { commits: found?.commits ?? [], repository: found?.repository, sessions, slug }
 }

@@ -61,7 +61,7 @@ const calls = (externalId: string, ...texts: readonly string[]) => ({
   })),
 })
 
-/** Lines of `src/a.ts`: 1 to 4 are of the session `one`, 5 was typed, 6 and 7 are of `two`. */
+/** Lines of the file that the commits have: 1 to 4 are of the session `one`, 5 was typed, 6 and 7 are of `two`. */
 export const LINES = [
   'export const first = compute(1)',
   '}',

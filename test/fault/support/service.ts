@@ -55,8 +55,8 @@ const ask = async (url: string, method: string, path: string, { token, body, sig
 }
 
 /** Starts the process, without waiting until it is ready. */
-export const launch = (dataDir: string, env: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, [main, 'serve'], {
+export const launch = (dataDir: string, env: Record<string, string>, program = main): ChildProcess =>
+  spawn(process.execPath, [program, 'serve'], {
     env: {
       ...process.env,
       DATA_DIR: dataDir,
@@ -75,17 +75,17 @@ export const launch = (dataDir: string, env: Record<string, string>): ChildProce
 export const howItEnded = (child: ChildProcess): Promise<number | string> =>
   once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string)
 
-/** Starts the service on a folder; resolves when it takes requests. */
-export const serveOn = async (dataDir: string, env: Record<string, string> = {}): Promise<Service> => {
+/** Starts the service on a folder, that of this checkout or of another one; resolves when it takes requests. */
+export const serveOn = async (dataDir: string, env: Record<string, string> = {}, program = main): Promise<Service> => {
   if (env.DATABASE_URL === undefined) await giveCluster(dataDir)
-  const child = launch(dataDir, env)
+  const child = launch(dataDir, env, program)
   let output = ''
   for (const stream of [child.stdout!, child.stderr!]) stream.setEncoding('utf8').on('data', (text) => (output += text))
   const ended = howItEnded(child)
   let url = ''
   await until(() => {
     if (child.exitCode !== null) throw new Error(`the service has ended: ${output}`)
-    url = /Tracebook serves at (\S+)/.exec(output)?.[1] ?? ''
+    url = /Tracebook serves at (\S+)|health +(\S+)\/health\/ready/.exec(output)?.slice(1).find(Boolean) ?? ''
     return url !== ''
   })
   const databaseUrl = env.DATABASE_URL ?? (await readRunningService(dataDir))!.databaseUrl

@@ -66,6 +66,11 @@ export const startReplicatedServer = async () => {
       )
       return { url, readUrl }
     },
+    /** Sets which standbys a commit on the primary waits for; '' for none. */
+    waitFor: async (standbys: string) => {
+      await onServer(primary.url('postgres', 'postgres'), `alter system set synchronous_standby_names = '${standbys}'`)
+      await onServer(primary.url('postgres', 'postgres'), 'select pg_reload_conf()')
+    },
     pause: () => onServer(admin(), 'select pg_wal_replay_pause()'),
     resume: () => onServer(admin(), 'select pg_wal_replay_resume()'),
     promote: () => onServer(admin(), 'select pg_promote()'),

@@ -53,7 +53,7 @@ const untilReady = (node: App) => until(async () => (await node.service.readines
 
 test('no read goes behind an answered write of its node, while others write there and on the primary', async () => {
   const ROUNDS = 40
-  await ada.send('PUT', '/v1/traces/both', {})
+  await at(reader).send('PUT', '/v1/traces/both', {})
   const write = async (node: App, name: string) => {
     for (let i = 0; i < ROUNDS; i++) {
       await say(node, 'both', `${name} ${i}`)
@@ -76,7 +76,7 @@ test('a standby that stops applying is not read once it is 5 s behind, and again
 })
 
 test('a standby that was killed is read again when it is back, and shows no less than before', async () => {
-  await ada.send('PUT', '/v1/traces/killed', {})
+  await at(reader).send('PUT', '/v1/traces/killed', {})
   await say(reader, 'killed', 'one')
   await server.kill()
   await untilNotReady(reader, /cannot be reached/)
@@ -86,6 +86,19 @@ test('a standby that was killed is read again when it is back, and shows no less
   assert.is(await countAt(reader, 'killed'), 2)
   await say(reader, 'killed', 'three')
   assert.is(await countAt(reader, 'killed'), 3)
+})
+
+test('a write waits for a synchronous standby, and no longer for one that the primary does not name any more', async () => {
+  await server.waitFor('*')
+  await ada.send('PUT', '/v1/traces/synchronous', {})
+  await server.kill()
+  const { status } = await primary.unrepeated(() => at(primary).ask('PUT', '/v1/traces/alone', {}))
+  assert.is(status, 503)
+  await server.waitFor('')
+  await ada.send('PUT', '/v1/traces/alone', {})
+  await server.restart()
+  await untilReady(reader)
+  assert.is(await countAt(reader, 'alone'), 0)
 })
 
 test('a standby that was promoted is not read, and a new one in its place is', async () => {

@@ -141,7 +141,7 @@ const anchorsOf = (page: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-const pages = globSync(['README.md', '{src,test,projections}/**/README.md'], { cwd: root }).sort()
+const pages = globSync(['README.md', 'src/**/*.md', '{test,projections}/**/README.md'], { cwd: root }).sort()
 
 test('there are pages of modules', () => assert.ok(pages.length > 10))
 

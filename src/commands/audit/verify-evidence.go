@@ -2,6 +2,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 var (
 	keyText    = regexp.MustCompile(`^[^+\pZ\p{Cc}\x{feff}]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$`)
 	signatures = regexp.MustCompile(`^(— [^+\pZ\p{Cc}\x{feff}]+ [A-Za-z0-9+/]+([AEIMQUYcgkosw048]=|[AQgw]==)?\n)+$`)
+	// Ways to write points of small order, on which libraries do not agree.
+	smallOrder = regexp.MustCompile(`^(0[01](00){30}|26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc|c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03|e[cde](ff){30})..$`)
 	shaText    = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	badPath    = regexp.MustCompile(`\x00|(^|/)\.{0,2}(/|$)`)
 	aString    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
@@ -38,6 +41,7 @@ func must(holds bool, format string, values ...any) {
 	}
 }
 
+// Objects of JSON. Its strings have U+FFFD for lone surrogates, as Go decodes them.
 type object = map[string]any
 
 func parse(text string) (value any) {
@@ -45,11 +49,12 @@ func parse(text string) (value any) {
 	decoder.UseNumber()
 	must(strings.ToValidUTF8(text, "") == text && json.Valid([]byte(text)) && decoder.Decode(&value) == nil, "it is not JSON in UTF-8")
 	again, _ := json.MarshalIndent(value, "", "\t")
-	isDeep := strings.Contains(string(again), "\n"+strings.Repeat("\t", 1001))
-	must(!isDeep && members(text) == members(string(again)), "its JSON is nested deeper than 1,000, or has a member twice")
+	// A value in so many lists and objects would be indented by as many tabs, and of two members with one name only one is left.
+	must(!strings.Contains(string(again), "\n"+strings.Repeat("\t", 1001)) && members(text) == members(string(again)), "its JSON is nested deeper than 1,000, or has a member twice")
 	return value
 }
 
+// How many members the objects of a JSON text have: the colons outside of its strings.
 func members(text string) int { return strings.Count(aString.ReplaceAllString(text, "$1"), ":") }
 
 func number(value any) int64 {
@@ -73,7 +78,8 @@ func open(checkpoint string, key note.Verifier) tlog.Tree {
 	must(err == nil, "%v", err)
 	lines, block := strings.Split(opened.Text, "\n"), checkpoint[len(opened.Text)+1:]
 	must(signatures.MatchString(block) && strings.Count(block, "\n") == len(opened.Sigs)+len(opened.UnverifiedSigs), "it has a signature twice, or a malformed one")
-	must(lines[0] == key.Name() && !strings.Contains(opened.Text, "\n\n"), "it is not a checkpoint of %s", key.Name())
+	signature, _ := base64.StdEncoding.DecodeString(opened.Sigs[0].Base64)
+	must(!smallOrder.MatchString(fmt.Sprintf("%x", signature[4:36])) && lines[0] == key.Name() && !strings.Contains(opened.Text, "\n\n"), "it is not a checkpoint of %s", key.Name())
 	return tlog.Tree{N: number(json.Number(lines[1])), Hash: hashes(lines[2])[0]}
 }
 
@@ -94,8 +100,7 @@ func readEvents(items []any, tree tlog.Tree) (events [][]any) {
 		must(tlog.CheckRecord(hashes(item.(object)["proof"].([]any)...), tree.N, tree.Hash, index, hash) == nil, "its proof does not lead to the root of the checkpoint")
 		if step = fmt.Sprint("step 3, event ", i); isShown {
 			event = parse(entry.(string)).([]any)
-			at := number(parse(event[3].(string)).(object)["at"])
-			_, _, _ = event[0].(string), event[2].(string), parse(event[4].(string))
+			at, _, _, _ := number(parse(event[3].(string)).(object)["at"]), event[0].(string), event[2].(string), parse(event[4].(string))
 			must(len(event) == 5 && at >= latest[event[1].(string)], "it is not five strings, or earlier than the one before it in its stream")
 			latest[event[1]] = at
 		}
@@ -180,7 +185,8 @@ func main() {
 		key = *given
 	}
 	verifier, err := note.NewVerifier(key)
-	must(err == nil && keyText.MatchString(key), "%q is not a key", key)
+	point, _ := base64.StdEncoding.DecodeString(key[strings.LastIndex(key, "+")+1:])
+	must(err == nil && keyText.MatchString(key) && !smallOrder.MatchString(fmt.Sprintf("%x", point[1:])), "%q is not a key", key)
 	tree := open(log["checkpoint"].(string), verifier)
 	must(log["origin"] == verifier.Name(), "the file has the origin %q", log["origin"])
 	events, sessions, deletions := readEvents(file["events"].([]any), tree), file["sessions"].([]any), file["deletions"].([]any)
@@ -199,10 +205,9 @@ func main() {
 		taken[sha] = [][2]int64{}
 		repository, isThere := commit["repository"]
 		must(!isThere || fmt.Sprintf("%T", repository) == "string", "its repository is not a string")
-		ranges := commit["ranges"].([]any)
-		for i, one := range append(ranges, commit["unknown"].([]any)...) {
+		for i, one := range append(commit["ranges"].([]any), commit["unknown"].([]any)...) {
 			item := one.(object)
-			if name := checkLines(item, sha); i < len(ranges) {
+			if name := checkLines(item, sha); i < len(commit["ranges"].([]any)) {
 				checkRange(item, sessions[number(item["session"])].(object)["traceId"], name, events)
 			}
 		}
@@ -210,8 +215,7 @@ func main() {
 	if previous, isThere := log["previous"]; isThere {
 		step = "step 6, previous checkpoint"
 		older := open(previous.(object)["checkpoint"].(string), verifier)
-		err := tlog.CheckTree(hashes(previous.(object)["proof"].([]any)...), tree.N, tree.Hash, older.N, older.Hash)
-		must(err == nil, "its proof does not lead to this one")
+		must(tlog.CheckTree(hashes(previous.(object)["proof"].([]any)...), tree.N, tree.Hash, older.N, older.Hash) == nil, "its proof does not lead to this one")
 	}
 	for i, one := range deletions {
 		step = fmt.Sprint("step 7, deletion ", i)

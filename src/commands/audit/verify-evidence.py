@@ -45,12 +45,21 @@ def multiply(number, point):
     return product
 
 
+# The seven ways to write points of small order, but for their sign. OpenSSL refuses them as keys and in signatures, other libraries do not.
+Y8 = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"
+SMALL = {0, 1, P - 1, P, P + 1, *(int.from_bytes(bytes.fromhex(y), "little") for y in Y8)}
+
+
+def is_small(encoded):
+    return int.from_bytes(encoded, "little") % 2**255 in SMALL
+
+
 BASE = decompress((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 
 
 def is_signature(key, text, signature):
     a, s = decompress(key), int.from_bytes(signature[32:], "little")
-    if len(signature) != 64 or a is None or s >= ORDER:
+    if len(signature) != 64 or a is None or s >= ORDER or is_small(key) or is_small(signature[:32]):
         return False
     challenge = hashlib.sha512(signature[:32] + key + text).digest()
     minus_a = (-a[0] % P, a[1], 1, -a[3] % P)

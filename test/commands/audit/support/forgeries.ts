@@ -1,4 +1,5 @@
 import type { Evidence, EvidenceEvent, EvidenceRange, EvidenceSession } from '../../../../src/contract/evidence.ts'
+import { createHash } from 'node:crypto'
 import { signCheckpoint } from '../../../../src/server/proof/checkpoint.ts'
 import { generateSigner, signNote } from '../../../../src/server/proof/note.ts'
 import { leafHash } from '../../../../src/server/proof/tree.ts'
@@ -18,6 +19,48 @@ const textOf = (note: string): string => `${note.split('\n\n')[0]!}\n`
 /** The same 32 or 68 bytes for a decoder that does not look at the bits that nothing is left of. */
 const withLastLetter = (base64: string): string =>
   base64.replace(/(.)=$/, (_, last: string) => `${String.fromCharCode(last.charCodeAt(0) + 1)}=`)
+
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+const SECOND_HALF = 4 + 32
+
+/** The same signature to whoever does not look whether its number is below the order of the group. */
+const withNumberNotReduced = (signature: string): string => {
+  const [dash, name, encoded] = signature.split(' ') as [string, string, string]
+  const bytes = Buffer.from(encoded, 'base64')
+  bytes.set(bytesOfNumber(littleEndian(bytes.subarray(SECOND_HALF)) + ORDER), SECOND_HALF)
+  return [dash, name, bytes.toString('base64')].join(' ')
+}
+
+/** The neutral point of the curve, of order 1. */
+const NEUTRAL = Buffer.concat([Buffer.of(1), Buffer.alloc(31)])
+const hashNumber = (...parts: readonly Uint8Array[]) =>
+  littleEndian(parts.reduce((hash, part) => hash.update(part), createHash('sha512')).digest())
+const littleEndian = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
+const bytesOfNumber = (number: bigint) => Buffer.from(number.toString(16).padStart(64, '0'), 'hex').reverse()
+
+/** A note that its key has signed with the neutral point for a random one: some libraries accept that. */
+const signWithoutChance = (text: string): string => {
+  const [seed, point] = [signer.text, signer.verifier.text].map((key) =>
+    Buffer.from(key.split('+').at(-1)!, 'base64').subarray(1),
+  ) as [Buffer, Buffer]
+  const secret = createHash('sha512').update(seed).digest().subarray(0, 32)
+  secret[0]! &= 248
+  secret[31] = (secret[31]! & 127) | 64
+  const number = (hashNumber(NEUTRAL, point, Buffer.from(text)) * littleEndian(secret)) % ORDER
+  const signature = Buffer.concat([signer.verifier.id, NEUTRAL, bytesOfNumber(number)])
+  return `${text}\n\u2014 ${signer.name} ${signature.toString('base64')}\n`
+}
+
+/** A key that everybody can sign with, and what it has signed. */
+const keyOfAll = (text: string) => {
+  const key = Buffer.concat([Buffer.of(1), NEUTRAL])
+  const id = createHash('sha256').update(`${signer.name}\n`).update(key).digest().subarray(0, 4)
+  const signature = Buffer.concat([id, NEUTRAL, Buffer.alloc(32)])
+  return {
+    key: `${signer.name}+${id.toString('hex')}+${key.toString('base64')}`,
+    checkpoint: `${text}\n\u2014 ${signer.name} ${signature.toString('base64')}\n`,
+  }
+}
 
 const { log, note, shown, withheld, previous } = logOf(ENTRIES)
 
@@ -204,6 +247,8 @@ const inTheCheckpoint = ({ sha }: Repository): Forgery[] => {
     [1, 'a signature of an impostor', signed(textOf(checkpoint), impostor)],
     [1, 'a changed signature', changed(signature, `${signature.slice(0, -8)}AAAAAA==`)],
     [1, 'a signature that is cut off', changed(signature, `${signature.slice(0, -4)}`)],
+    [1, 'a signature that stands for the same one', changed(signature, withNumberNotReduced(signature))],
+    [1, 'a signature that libraries do not agree on', ofLog({ checkpoint: signWithoutChance(textOf(checkpoint)) })],
     [1, 'a signature in other letters', changed(signature, withLastLetter(signature))],
     [1, 'a signature twice', ofLog({ checkpoint: `${checkpoint}${signature}\n` })],
     [
@@ -259,6 +304,7 @@ export const forgedKeys = ({ sha }: Repository): Forgery[] => {
   const [name, id, bytes] = log.key.split('+') as [string, string, string]
   return [
     [1, 'a key of an impostor', ofLog({ key: impostor.verifier.text })],
+    [1, 'a key that everybody can sign with', ofLog(keyOfAll(textOf(note())))],
     [1, 'a key with another hash', ofLog({ key: `${name}+00000000+${bytes}` })],
     [1, 'a key in capitals', ofLog({ key: `${name}+${id.toUpperCase()}F+${bytes}` })],
     [1, 'a key with a line feed', ofLog({ key: `${log.key}\n` })],

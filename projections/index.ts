@@ -107,7 +107,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 10,
+  version: 11,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

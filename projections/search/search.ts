@@ -13,8 +13,9 @@ import {
 } from './changes.ts'
 import { divide, nextInBacklog, putIntoBacklog, removeFromBacklog, removeWritten } from './backlog.ts'
 import { type Doc, type DocToWrite, type Hashing, newDocReader, readHashing, type TraceTokens } from './read-docs.ts'
+import { mergeSegments, noteChanged } from './merge.ts'
 import { makeRoom, segmentAt, segmentsOf, segmentToIndex } from './segments.ts'
-import { createSearchDocs, indexSegment, SEGMENT_ROWS, segmentName } from '../../src/tables/search.ts'
+import { createSearchDocs, indexSegment, type Segment, SEGMENT_ROWS, segmentName } from '../../src/tables/search.ts'
 
 /** The key of the index, by database session: it is read once for each. */
 const hashings = new WeakMap<object, Hashing>()
@@ -34,6 +35,10 @@ const writeRemoved = (changes: Changes, write: WriteStatement) => {
     removedBefore === undefined ? [] : [[id, removedBefore] as const],
   )
   if (removed.length === 0) return
+  noteChanged(
+    removed.map(([traceId]) => ({ traceId })),
+    write,
+  )
   write('search-remove', remove, [uuids(removed.map(([id]) => id)), int8s(removed.map(([, before]) => before))])
   removeFromBacklog(removed, write)
 }
@@ -51,7 +56,7 @@ const given = `
 const tokens = '($6::int4[])[u.tokens_from:u.tokens_to]'
 const ofTrace = '($9::int4[])[u.of_trace_from:u.of_trace_to]'
 
-const insertInto = (segment: bigint, late: string) => `
+const insertInto = (segment: Segment, late: string) => `
   insert into ${segmentName(segment)} (trace_id, ordinal, place, incarnation, seq, at, late, tokens, of_trace)
   select u.trace_id, u.ordinal, u.place, u.incarnation, u.seq, u.at, ${late}, ${tokens}, ${ofTrace} from ${given}`
 
@@ -74,7 +79,7 @@ const values = (docs: readonly Doc[], traces: ReadonlyMap<string, TraceTokens>):
 }
 
 /** Where new rows are inserted, and SQL for what they have in the column `late`. */
-type Place = { readonly segments: readonly bigint[]; readonly late: string }
+type Place = { readonly segments: readonly Segment[]; readonly late: string }
 
 /** Inserts new rows into the segments of their positions, and updates the others. */
 const writeDocs = (
@@ -84,8 +89,9 @@ const writeDocs = (
   write: WriteStatement,
 ) => {
   const [added, others] = [docs.filter(({ isNew }) => isNew), docs.filter(({ isNew }) => !isNew)]
-  for (const [start, some] of Map.groupBy(added, ({ position }) => segmentAt(segments, position)))
-    write('', insertInto(start, late), values(some, traces))
+  for (const [segment, some] of Map.groupBy(added, ({ position }) => segmentAt(segments, position)))
+    write('', insertInto(segment, late), values(some, traces))
+  noteChanged(others, write)
   if (others.length > 0) write('search-update', update, values(others, traces))
 }
 
@@ -96,6 +102,10 @@ const updateValues = `
 
 const writeOtherValues = (traces: readonly (readonly [string, TraceTokens])[], write: WriteStatement) => {
   if (traces.length === 0) return
+  noteChanged(
+    traces.map(([traceId]) => ({ traceId })),
+    write,
+  )
   const { all, starts, ends } = joined(traces.map(([, one]) => one.tokens))
   write('search-retag', updateValues, [uuids(traces.map(([id]) => id)), all, starts, ends])
 }
@@ -144,6 +154,7 @@ const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segment
 /** Writes rows that have waited. */
 const writeWaiting = async (docs: readonly DocToWrite[], sender: Sender): Promise<void> => {
   const { write } = await openWriter(sender, [...new Set(docs.map(({ traceId }) => traceId))])
+  noteChanged(docs, sender.write) // rows of a stream that was replayed may come into old segments
   sender.write('search-portion', 'update search_portions set count = count + 1', [])
   await write(docs, { segments: await segmentsOf(sender.read), late: '(select count from search_portions)' })
   removeWritten(docs, sender.write)
@@ -172,7 +183,8 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
     name: 'search',
     tables: createSearchDocs,
     rows: { search_docs: { trace: 'trace_id' }, search_backlog: { trace: 'trace_id' } },
-    notCompared: ['search_docs.late', 'search_portions'],
+    notCompared: ['search_docs.late', 'search_portions', 'search_changed'],
+    beforeReplay: { trace: (traceId, write) => noteChanged([{ traceId }], write) },
     indexes: '', // each segment gets its index when it has all its rows: see `segmentToIndex`
     start: () => new Map(),
     on: {
@@ -196,4 +208,5 @@ export const searchDocs = (mainSchema: string, segmentRows = SEGMENT_ROWS) =>
       next: (sender, mostRows) => nextPortion(sender, mainSchema, mostRows),
       drop: (id, write) => write('', 'delete from search_backlog where trace_id = $1', [id]),
     },
+    upkeep: mergeSegments,
   })

@@ -35,7 +35,7 @@ export const dumpSchema = (
     const tables = new Map<string, string[]>()
     for (const { table_name, column_name } of columns) {
       if (table_name === 'checkpoint') continue
-      const table = table_name.replace(/_\d+$/, '') // of a segment the table that it is part of
+      const table = table_name.replace(/(_\d+)+$/, '') // of a segment the table that it is part of
       if (NOT_COMPARED.has(table) || NOT_COMPARED.has(`${table}.${column_name}`)) continue
       if ((!places && REVISIONS.has(column_name)) || (!positions && POSITIONS.has(column_name))) continue
       tables.set(table_name, [...(tables.get(table_name) ?? []), column_name])

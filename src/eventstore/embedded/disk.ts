@@ -33,6 +33,9 @@ export const diskSpace = (
   return { used: (blocks - bfree) * bsize, free: bavail * bsize }
 }
 
+/** Whether a disk is too full to write to it; or, with a number of bytes, whether it would be once these are written. */
+export type IsDiskLow = (more?: number) => boolean
+
 /**
  * A full disk makes PostgreSQL panic, so writes are refused before it is full.
  * @returns a function that says whether writes have to be refused, cheap enough to be called for every write. Returns false if the
@@ -45,16 +48,17 @@ export const diskGuard = ({
   statfs = statfsSync,
   onChange = () => {},
   now = () => performance.now(),
-}: DiskGuardOptions): (() => boolean) => {
-  const isFull = () => {
+}: DiskGuardOptions): IsDiskLow => {
+  const isFull = (more = 0) => {
     try {
-      return freeBytes(dir, statfs) < reserveMb * 1024 * 1024
+      return freeBytes(dir, statfs) < reserveMb * 1024 * 1024 + more
     } catch {
       return false
     }
   }
   let last = { full: false, at: -Infinity }
-  return () => {
+  return (more) => {
+    if (more !== undefined) return isFull(more)
     const at = now()
     if (at - last.at < maxAgeMs) return last.full
     const full = isFull()

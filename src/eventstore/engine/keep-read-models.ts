@@ -12,6 +12,7 @@ import { rebuild } from './rebuild.ts'
 import { isAheadOfLog } from './same-log.ts'
 import { ensureSchema, finishSchema } from './schema.ts'
 import type { SchemaCleanup } from './schema-cleanup.ts'
+import { newUpkeep } from './upkeep.ts'
 import type { Watermark } from './watermark.ts'
 import { workBetween } from './work-between.ts'
 
@@ -48,6 +49,8 @@ export type KeepOptions = {
   readonly observe?: ((events: number, ms: number) => void) | undefined
   /** Drops schemas that no process uses any more. */
   readonly cleanup: Pick<SchemaCleanup, 'run'>
+  /** Whether the disk has room for so many bytes. Default: always. */
+  readonly hasRoom?: ((bytes: number) => boolean) | undefined
   /** Called before the first batch, once it is verified that the read models belong to the log. */
   readonly begun: () => void
   readonly publish: (state: KeepingState) => void
@@ -83,6 +86,7 @@ type Lead = KeepOptions & {
   readonly client: pg.Client
   readonly progress: Progress
   readonly applier: BatchApplier
+  readonly upkeep: Pick<ReturnType<typeof newUpkeep>, 'run'>
 }
 
 const newProgress = async ({ log, watermark }: KeepOptions, { position, ready }: Checkpoint): Promise<Progress> => {
@@ -154,12 +158,17 @@ const newRest = ({ group, watermark, signal }: KeepOptions): Rest => {
   }
 }
 
-/** Does a portion of the work that batches have left, and rests until a batch has come. Returns false if none was left. */
-const workOff = async ({ applier, quarantine }: Lead, rest: Rest, hasBatch: () => boolean): Promise<boolean> => {
+/** Does a portion of the work that batches have left, and rests until a batch has come. Returns false if none was left: then upkeep may begin. */
+const workOff = async (
+  { applier, quarantine, progress, upkeep }: Lead,
+  rest: Rest,
+  hasBatch: () => boolean,
+): Promise<boolean> => {
   const started = performance.now()
   const hasWorked = await applier.workOff()
   quarantine.set(applier.quarantine())
   if (hasWorked) await rest(0, performance.now() - started, hasBatch)
+  else if (progress.finished) await upkeep.run()
   return hasWorked
 }
 
@@ -169,7 +178,7 @@ const workOff = async ({ applier, quarantine }: Lead, rest: Rest, hasBatch: () =
  * @throws SessionLost, LogChanged, TooManyQuarantined, and errors of the log and the database
  */
 export const keepReadModels = async (options: KeepOptions, { client, lost }: LeaderSession): Promise<void> => {
-  const { group, schema, log, codec, quarantine, logger, cleanup, begun } = options
+  const { url, group, schema, log, codec, quarantine, logger, cleanup, begun } = options
   const checkpoint = await ensureSchema(client, group, schema)
   const { epoch } = await log.identity()
   if (await isAheadOfLog(log, checkpoint)) return startOver(options)
@@ -178,19 +187,24 @@ export const keepReadModels = async (options: KeepOptions, { client, lost }: Lea
   const target = { client, group, schema }
   const report = (culprit: object) => logger.error(culprit, 'an event cannot be applied: its stream is in quarantine')
   const applier = await newBatchApplier({ target, log, codec, epoch, report })
-  const lead: Lead = { ...options, client, progress, applier }
+  const upkeep = newUpkeep({ url, hasRoom: options.hasRoom ?? (() => true), logger, ...target })
+  const lead: Lead = { ...options, client, progress, applier, upkeep }
   quarantine.set(applier.quarantine())
   await finish(lead)
   const signal = AbortSignal.any([options.signal, lost])
   const rest = newRest(options)
   const follow = (ended: AbortSignal) =>
     log.follow({ after: progress.position, signal: AbortSignal.any([signal, ended]) })
-  for await (const batch of workBetween(follow, (hasBatch) => workOff(lead, rest, hasBatch))) {
-    const started = performance.now()
-    if (batch.through !== progress.position) await applyBatch(lead, batch)
-    const ms = performance.now() - started
-    if (progress.finished) cleanup.run() // after each batch: on a busy service the log's end may never be reached
-    await rest(batch.events.length, ms)
+  try {
+    for await (const batch of workBetween(follow, (hasBatch) => workOff(lead, rest, hasBatch))) {
+      const started = performance.now()
+      if (batch.through !== progress.position) await applyBatch(lead, batch)
+      const ms = performance.now() - started
+      if (progress.finished) cleanup.run() // after each batch: on a busy service the log's end may never be reached
+      await rest(batch.events.length, ms)
+    }
+  } finally {
+    await upkeep.close()
   }
   lost.throwIfAborted()
 }

@@ -21,6 +21,7 @@ type OpenGroupOptions = {
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   readonly observe?: RunnerOptions['observe']
+  readonly hasRoom?: RunnerOptions['hasRoom']
 }
 
 /**
@@ -28,12 +29,12 @@ type OpenGroupOptions = {
  * Starts the group's runner if this process has the role, and follows the group's checkpoint in any case.
  */
 export const openGroup = (options: OpenGroupOptions) => {
-  const { url, readUrl = url, group, log, codec, runs, lastSeen, logger, outage, observe } = options
+  const { url, readUrl = url, group, log, codec, runs, lastSeen, logger, outage, observe, hasRoom } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
   const runner = runs
-    ? startRunner({ ...common, group, log, codec, logger, outage, ...(observe ? { observe } : {}) })
+    ? startRunner({ ...common, group, log, codec, logger, outage, hasRoom, ...(observe ? { observe } : {}) })
     : undefined
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()

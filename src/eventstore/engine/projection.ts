@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Envelope } from './envelope.ts'
 import type { DomainEvent } from './stream.ts'
 
@@ -44,6 +45,25 @@ export type Backlog = {
   readonly drop: (id: string, write: WriteStatement) => void
 }
 
+export type UpkeepOptions = {
+  readonly schema: string
+  /** Whether the disk has room for so many bytes. */
+  readonly hasRoom: (bytes: number) => boolean
+  /** Aborts when the process does not lead any more. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Work on tables that takes minutes and changes no answer, so that none waits for it. While the runner has nothing else to do, it begins with it, on a
+ * connection of its own; batches go on meanwhile. The connection may end at any time: then nothing may be left of what was not done.
+ */
+export type Upkeep = {
+  /** Whether there is work; it is asked often. */
+  readonly isDue: (read: ReadRows) => Promise<boolean>
+  /** Does all that is due, on a connection with the schema on its search path. Returns false if some of it has to wait. */
+  readonly run: (client: pg.ClientBase, options: UpkeepOptions) => Promise<boolean>
+}
+
 type Handlers<Event extends DomainEvent, Changes> = {
   readonly [Type in Event['type']]:
     'ignored' | ((changes: Changes, event: DecodedEvent<Extract<Event, { type: Type }>>) => void)
@@ -62,6 +82,8 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
   readonly rows: { readonly [table: string]: { readonly [category: string]: string } }
   /** For tables with sums over several streams: subtracts one stream's share before its rows are deleted for a replay. */
   readonly beforeRemoval?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
+  /** Called before the rows of a stream are deleted for a replay, by its id. */
+  readonly beforeReplay?: { readonly [category: string]: (id: string, write: WriteStatement) => void }
   /** Secondary indexes, created when all events up to the log's head have been applied. */
   readonly indexes: string
   readonly start: () => Changes
@@ -73,6 +95,7 @@ export type Projection<Event extends DomainEvent = DomainEvent, Changes = unknow
    */
   readonly derive?: (changes: Changes, sender: Sender) => Promise<void> | undefined
   readonly backlog?: Backlog
+  readonly upkeep?: Upkeep
   /** Tables, or columns as `table.column`, whose values depend on the size of batches and portions. */
   readonly notCompared?: readonly string[]
   /** For tables with a stream's revision: the event was skipped, but the revision has moved on. */

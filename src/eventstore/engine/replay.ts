@@ -20,7 +20,8 @@ const clear = async ({ client, group }: Target, stream: string) => {
   const write: WriteStatement = (name, text, values) =>
     void sent.push(client.query({ name, text, values: [...values] }))
   const sent: Promise<unknown>[] = []
-  for (const { beforeRemoval } of group.projections) beforeRemoval?.[category]?.(streamIdOf({ stream }), write)
+  for (const { beforeRemoval, beforeReplay } of group.projections)
+    for (const before of [beforeRemoval, beforeReplay]) before?.[category]?.(streamIdOf({ stream }), write)
   for (const { rows } of group.projections)
     for (const [table, owners] of Object.entries(rows)) {
       const column = owners[category]

@@ -21,7 +21,7 @@ export type RunnerState =
   | KeepingState
   | { readonly is: 'stopped'; readonly reason: string }
 
-type SharedOptions = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quarantine' | 'observe'
+type SharedOptions = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quarantine' | 'observe' | 'hasRoom'
 
 export type RunnerOptions = Pick<KeepOptions, SharedOptions> & {
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>

@@ -1,7 +1,11 @@
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
+import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import type { OpenGroup } from './open-groups.ts'
 import { type ReadServer, type Row, openReads } from './reads.ts'
 import { ExplainedUnavailable } from './rejected.ts'
+
+/** How often work begins, if each time a table is replaced meanwhile. */
+const TRIES = 3
 
 /** Reads rows in one snapshot. A statement without a name is not prepared. */
 export type ReadRows = <T extends Row>(name: string, text: string, values?: readonly unknown[]) => Promise<T[]>
@@ -50,22 +54,33 @@ export const openSnapshots = (options: SnapshotsOptions, { name, missing, settin
     ...(settings === undefined ? [] : [settings]),
   ].join('; ')
 
-  const snapshot: Snapshots['snapshot'] = (work) =>
-    reads.query(async () => {
-      const client = await reads.pool.connect()
-      const readRows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
-        (await client.query<R>({ name, text, values: [...values] })).rows
-      try {
-        await client.query(begin)
-        const result = await work(readRows)
-        await client.query('commit')
-        client.release()
-        return result
-      } catch (error) {
-        client.release(error as Error)
-        throw error
-      }
-    })
+  const inSnapshot = async <T>(work: (readRows: ReadRows) => Promise<T>): Promise<T> => {
+    const client = await reads.pool.connect()
+    const readRows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
+      (await client.query<R>({ name, text, values: [...values] })).rows
+    try {
+      await client.query(begin)
+      const result = await work(readRows)
+      await client.query('commit')
+      client.release()
+      return result
+    } catch (error) {
+      client.release(error as Error)
+      throw error
+    }
+  }
+
+  /** A table that this snapshot shows may be gone, because the group's upkeep or a rebuild has replaced it: the next snapshot shows the other one. */
+  const again = async <T>(work: (readRows: ReadRows) => Promise<T>, tries = TRIES): Promise<T> => {
+    try {
+      return await inSnapshot(work)
+    } catch (error) {
+      if (tries > 1 && hasSqlState(error, SqlState.undefinedTable)) return again(work, tries - 1)
+      throw error
+    }
+  }
+
+  const snapshot: Snapshots['snapshot'] = (work) => reads.query(() => again(work))
 
   return { snapshot, behindMs: lag.ms, close: reads.close }
 }

@@ -135,6 +135,10 @@ export const newApplyingClient = (url: string, schema: string): pg.Client => {
   return connectionOf({ ...connectionConfig(url, `projections ${schema}`, { session }), pipeline: true })
 }
 
+/** A connection for work on the tables of a schema, whose statements may take any time. */
+export const newUpkeepClient = (url: string, schema: string): pg.Client =>
+  connectionOf(connectionConfig(url, `upkeep ${schema}`, { session: readModelSession(schema) }))
+
 /** Closes a connection at once, without the server's part: its pending queries fail. */
 export const destroyConnection = (client: pg.Client): void => {
   const { connection } = client as pg.Client & { connection: { stream: { destroy(): void } } }

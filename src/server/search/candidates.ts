@@ -1,9 +1,10 @@
-import { TRACE_ITSELF, segmentName } from '../../tables/search.ts'
+import { type Segment, TRACE_ITSELF } from '../../tables/search.ts'
 import { int4s, uuids } from '../../eventstore/postgres/arrays.ts'
 import { MOST_AHEAD_MS } from '../../base/time-ahead.ts'
 import { filterToken } from '../trace/tokens/filter-tokens.ts'
 import type { HashOf } from '../trace/tokens/hashes.ts'
 import type { Point } from './cursor.ts'
+import { type Piece, piecesIn, tablesOf } from './pieces.ts'
 import { type Access, type Needed, conditionOf, excludedBy, neededBy } from './plan.ts'
 import type { Query } from './query.ts'
 import type { ReadRows } from './reads.ts'
@@ -25,8 +26,8 @@ export type IndexQuery = {
   readonly query: Query
   /** The namespaces whose traces are looked at, besides those that are public. */
   readonly namespaces: readonly string[]
-  /** The first position of each segment of the index, the newest first. */
-  readonly segments: readonly bigint[]
+  /** The segments of the index, the newest first. */
+  readonly segments: readonly Segment[]
   readonly hashOf: HashOf
   /** Rows that have waited in the backlog are proposed if it had worked off so many portions when they were added. */
   readonly portions: number
@@ -85,10 +86,10 @@ const conditionsOf = (
 }
 
 /**
- * SQL for the matching rows of some segments. The newest segment has no index of hashes: all its rows are read, as they lie in the table,
+ * SQL for the matching rows of some pieces. The newest segment has no index of hashes: all its rows are read, as they lie in the table,
  * and each is compared. In the others only the index of hashes is used: because of the `+ 0`, PostgreSQL does not use the key of the table.
  */
-const rowsOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, isNewest: boolean, add: Add): string => {
+const rowsOf = (pieces: readonly Piece[], wanted: IndexQuery, range: Range, isNewest: boolean, add: Add): string => {
   const point = ({ seq, ordinal }: Point) => `(${add(seq)}::int8, ${add(ordinal)}::int4)`
   const conditions = [
     ...(isNewest ? [`d.ctid >= '(0,0)'`] : []),
@@ -96,41 +97,34 @@ const rowsOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, i
     `(d.seq + 0, d.ordinal) < ${point(range.below)}`,
     ...(range.downTo ? [`(d.seq + 0, d.ordinal) >= ${point(range.downTo)}`] : []),
   ].join(' and ')
-  const each = segments.map(
-    (start) =>
-      `select d.trace_id, d.incarnation, d.ordinal, d.place, d.seq from ${segmentName(start)} d where ${conditions}`,
-  )
+  const each = tablesOf(pieces).map(({ name, isOfPieces }) => {
+    const all = isOfPieces === undefined ? conditions : `${conditions} and ${isOfPieces}`
+    return `select d.trace_id, d.incarnation, d.ordinal, d.place, d.seq from ${name} d where ${all}`
+  })
   return each.join('\n union all ')
 }
 
-/** The statement that proposes rows of some segments; the newest segment is always asked alone. */
-const statementOf = (segments: readonly bigint[], wanted: IndexQuery, range: Range, limit: number) => {
-  const isNewest = segments[0] === wanted.segments[0]
+/** The statement that proposes rows of some pieces; the newest segment is always asked alone. */
+const statementOf = (pieces: readonly Piece[], wanted: IndexQuery, range: Range, limit: number) => {
+  const isNewest = pieces[0]!.segment === wanted.segments[0]
   const values: unknown[] = []
-  const found = rowsOf(segments, wanted, range, isNewest, (value) => `$${values.push(value)}`)
+  const found = rowsOf(pieces, wanted, range, isNewest, (value) => `$${values.push(value)}`)
   const numbered = `select *, row_number() over (partition by trace_id order by seq desc, ordinal desc) as nth from (${found}) d`
   const proposed = wanted.isExact ? `select * from (${numbered}) d where nth <= ${MOST_OF_A_TRACE}` : found
   return { text: `${proposed} order by seq desc, ordinal desc limit ${limit}`, values }
 }
 
-/** The limit of rows of the first statement, which is enough for a frequent word. It is doubled while the same segments have more rows. */
+/** The limit of rows of the first statement, which is enough for a frequent word. It is doubled while the same pieces have more rows. */
 const FIRST_LIMIT = 300
 /** The highest limit of rows of a statement. */
 const MOST_LIMIT = 2_000
 
 /**
- * A query counts as frequent if the segments asked by a statement have 100 matching rows, or 6 for each trace that matches: then the next statement
- * asks as many segments as the last one. Matches of a rare query may be in any segment, so the next statement asks four times as many.
+ * A query counts as frequent if the pieces asked by a statement have 100 matching rows, or 6 for each trace that matches: then the next statement
+ * asks as many pieces as the last one. Matches of a rare query may be in any piece, so the next statement asks four times as many.
  */
 const FREQUENT = { rows: 100, rowsOfEachTrace: 6 }
-const MOST_SEGMENTS = 64
-
-/** The segments that have rows of a range, the newest first. */
-const segmentsIn = (segments: readonly bigint[], { below, downTo }: Range): readonly bigint[] =>
-  segments.filter((start, i) => {
-    const end = segments[i - 1] // the next newer segment begins where this one ends
-    return start <= below.seq && !(downTo && end !== undefined && end <= downTo.seq)
-  })
+const MOST_PIECES = 64
 
 /** What a statement proposes, and the point down to which all rows have been considered. */
 type Proposed = { readonly proposed: readonly Candidate[]; readonly end: Point }
@@ -145,18 +139,18 @@ export async function* candidates(
   range: Range,
   most: number,
 ): AsyncGenerator<Proposed> {
-  const segments = segmentsIn(wanted.segments, range)
+  const pieces = piecesIn(wanted.segments, range)
   let { below } = range
   let remaining = most
-  // The segments that the next statement asks: the index of the first of them, and how many.
-  let firstSegment = 0
-  let segmentCount = 1
-  // The limit of the next statement, the rows that these segments had so far, and the traces of these rows.
+  // The pieces that the next statement asks: the index of the first of them, and how many.
+  let firstPiece = 0
+  let pieceCount = 1
+  // The limit of the next statement, the rows that these pieces had so far, and the traces of these rows.
   let rowLimit = FIRST_LIMIT
   let rowCount = 0
   const traces = new Set<string>()
-  while (firstSegment < segments.length && remaining > 0) {
-    const asked = segments.slice(firstSegment, firstSegment + segmentCount)
+  while (firstPiece < pieces.length && remaining > 0) {
+    const asked = pieces.slice(firstPiece, firstPiece + pieceCount)
     const limit = Math.min(rowLimit, remaining)
     const { text, values } = statementOf(asked, wanted, { ...range, below }, limit)
     const found = await readRows<Row>('', text, values)
@@ -164,15 +158,15 @@ export async function* candidates(
     rowCount += found.length
     for (const { trace_id: id } of found) traces.add(id)
     const hasMore = found.length === limit
-    below = hasMore ? found.at(-1)! : { seq: asked.at(-1)!, ordinal: TRACE_ITSELF }
+    below = hasMore ? found.at(-1)! : { seq: asked.at(-1)!.from, ordinal: TRACE_ITSELF }
     yield { proposed: found.map(({ trace_id: traceId, ...row }) => ({ traceId, ...row })), end: below }
     if (hasMore) {
       rowLimit = Math.min(rowLimit * 2, MOST_LIMIT)
       continue
     }
     const isFrequent = rowCount >= FREQUENT.rows || (rowCount > 0 && rowCount >= FREQUENT.rowsOfEachTrace * traces.size)
-    if (!isFrequent) segmentCount = Math.min(firstSegment === 0 ? 2 : segmentCount * 4, MOST_SEGMENTS)
-    firstSegment += asked.length
+    if (!isFrequent) pieceCount = Math.min(firstPiece === 0 ? 2 : pieceCount * 4, MOST_PIECES)
+    firstPiece += asked.length
     rowCount = 0
     rowLimit = FIRST_LIMIT
     traces.clear()

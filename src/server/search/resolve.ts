@@ -1,4 +1,4 @@
-import { segmentsStatement, startsOf } from '../../tables/search.ts'
+import { segmentsOfNames, segmentsStatement } from '../../tables/search.ts'
 import { isId } from '../../base/ids.ts'
 import type { Role } from '../../contract/namespaces.ts'
 import { idOfSlug } from '../namespace/queries.ts'
@@ -19,7 +19,7 @@ const scopeStatement = `
 
 /**
  * What a search needs before it asks the index, in one statement: the position up to which the index has the log, and how many portions of its
- * backlog; the role of the user in each namespace of which the user is a member; the first position of each segment, the newest first; and since
+ * backlog; the role of the user in each namespace of which the user is a member; the segments, the newest first; and since
  * when, in milliseconds, a text waits that the user may read.
  */
 export const scopeOf = async (readRows: ReadRows, userId: string | undefined) => {
@@ -36,7 +36,7 @@ export const scopeOf = async (readRows: ReadRows, userId: string | undefined) =>
   return {
     ...{ position, portions, waitingSince: since === null ? Infinity : Number(since) },
     roles: new Map(namespaces.map((id, i) => [id, roles[i]!])),
-    segments: startsOf(segments),
+    segments: segmentsOfNames(segments),
   }
 }
 

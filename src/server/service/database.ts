@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { untrustedCertificate } from '../../base/untrusted-certificate.ts'
 import type { Config } from '../config.ts'
-import { diskGuard } from '../../eventstore/embedded/disk.ts'
+import { type IsDiskLow, diskGuard } from '../../eventstore/embedded/disk.ts'
 import { lockDataDir } from '../../eventstore/embedded/lock.ts'
 import { startPostgres } from '../../eventstore/embedded/postgres.ts'
 import { SqlState, hasSqlState } from '../../eventstore/postgres/sql-state.ts'
@@ -15,7 +15,7 @@ type Database = {
   /** The folder of an embedded database. */
   readonly dataDir?: string
   /** Always false for a database that is not embedded. */
-  isDiskLow(): boolean
+  readonly isDiskLow: IsDiskLow
   /** Writes the URL of the service into `DATA_DIR`, where the command line finds it. Does nothing without an embedded database. */
   publish(serviceUrl: string): Promise<void>
   stop(mode: 'fast' | 'immediate'): Promise<void>

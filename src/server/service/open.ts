@@ -30,8 +30,6 @@ import type { Service } from './service.ts'
 import { type Stores, type StoresOptions, openStores } from './stores.ts'
 
 export type OpenOptions = StoresOptions & {
-  /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
-  readonly isDiskLow?: () => boolean
   /** The folder of an embedded database. The key that signs checkpoints is created there if none is configured. */
   readonly dataDir?: string
   /** What this node has signed before it was opened again. Default: nothing. */

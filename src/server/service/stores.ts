@@ -3,6 +3,7 @@ import { groups as allGroups, attributionGroup, searchGroup, timelineGroup } fro
 import type { ReadTables } from '../../tables/main.ts'
 import type { Config } from '../config.ts'
 import { openAttributionReads } from '../attribution/reads.ts'
+import type { IsDiskLow } from '../../eventstore/embedded/disk.ts'
 import { newCodec } from '../../eventstore/engine/codec.ts'
 import type { Group } from '../../eventstore/engine/group.ts'
 import { openGroups } from '../../eventstore/engine/open-groups.ts'
@@ -31,6 +32,8 @@ export type StoresOptions = {
   readonly isReopened?: boolean
   /** All groups of read models. Default: those of the service. */
   readonly groups?: readonly Group[]
+  /** Whether the disk is so full that writes must be refused. Default: never, because only the disk of an embedded database is known. */
+  readonly isDiskLow?: IsDiskLow
 }
 
 /** Aborts when the log is another one than it was, which is logged. */
@@ -52,6 +55,7 @@ const overWhenChanged = (log: Pick<EventLog, 'onChange'>, logger: Logger): Abort
 /** Migrates the database, and opens the log and the read models, with the positions that this node has reached in both. */
 export const openStores = async (options: StoresOptions) => {
   const { config, databaseUrl, logger, isReopened = false, groups: known = allGroups } = options
+  const { isDiskLow = () => false } = options
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
   const verbosity = await keepErrorsTerse(databaseUrl)
@@ -81,6 +85,7 @@ export const openStores = async (options: StoresOptions) => {
     lastSeen,
     logger,
     outage,
+    hasRoom: (bytes) => !isDiskLow(bytes),
     observe: (group, events, ms) => {
       metrics.projectedEvents.inc({ group }, events)
       metrics.projectionSeconds.observe({ group }, ms / 1_000)

@@ -1,42 +1,26 @@
-import type pg from 'pg'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { mainGroup, timelineGroup } from '../../../projections/index.ts'
+import { mainGroup } from '../../../projections/index.ts'
 import type { SearchAnswer } from '../../../src/contract/search.ts'
 import { segmentsStatement, unindexedStatement } from '../../../src/tables/search.ts'
-import { newBatchApplier } from '../../../src/eventstore/engine/batch-applier.ts'
-import { readCheckpoint } from '../../../src/eventstore/engine/checkpoint.ts'
 import { compareSchemas } from '../../../src/eventstore/engine/compare-schemas.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { rebuild, withReplica } from '../../../src/eventstore/engine/rebuild.ts'
-import { locks } from '../../../src/eventstore/engine/schema.ts'
-import { newApplyingClient, newClient } from '../../../src/eventstore/postgres/connect.ts'
+import { newClient } from '../../../src/eventstore/postgres/connect.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
-import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { type Caller, type EmptyWorld, type Person, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
+import { type Caller, type Person, callerOf } from '../../support/world.ts'
+import { type IndexedByHand, openIndexedByHand, using } from './support/indexed-by-hand.ts'
 import { smallSegments } from './support/open-search.ts'
 
 const schema = schemaOf(smallSegments)
 
-/** A service that does not keep its index up, because the test holds the lease for that; and two users. */
-type Scene = EmptyWorld & { lease: pg.Client; app: App; owner: Person; other: Person }
-
-const test = suite<Scene>('search: the backlog of the index')
+const test = suite<IndexedByHand>('search: the backlog of the index')
 
 test.before.each(async (scene) => {
-  Object.assign(scene, await newEmptyWorld({ groups: [mainGroup, timelineGroup, smallSegments] }))
-  scene.lease = newClient(scene.database.url, 'test')
-  await scene.lease.connect()
-  await scene.lease.query('select pg_advisory_lock(hashtext($1))', [locks.runner(schema)])
-  scene.app = await scene.openNode()
-  scene.owner = await signIn(scene.app)
-  scene.other = await signIn(scene.app)
+  Object.assign(scene, await openIndexedByHand())
 })
-test.after.each(async ({ close, lease }) => {
-  await lease.end()
-  await close()
-})
+test.after.each(({ close }) => close())
 
 /** Writes messages with the names `m0`, `m1`, … into a trace. */
 const write = (writer: Person, trace: string, texts: readonly string[]) => {
@@ -47,44 +31,6 @@ const write = (writer: Person, trace: string, texts: readonly string[]) => {
 /** Texts of about 16 kB, each with a number of its own: eight of them are more than a batch indexes. They take little space in the database. */
 const longTexts = (count: number, word: string) =>
   Array.from({ length: count }, (_, i) => `${`${word} `.repeat(16_384 / (word.length + 1))}number${i}`)
-
-/** The process that keeps the index up, step by step. */
-const openIndexer = async ({ database, app }: Scene) => {
-  const { log, codec } = app.service
-  const client = newApplyingClient(database.url, schema)
-  await client.connect()
-  const { epoch } = await log.identity()
-  const quarantined: string[] = []
-  const report = ({ stream }: { stream: string }) => void quarantined.push(stream)
-  const target = { client, group: smallSegments, schema }
-  const applier = await newBatchApplier({ target, log, codec, epoch, report })
-  const rows = async <T extends object>(text: string): Promise<T[]> => (await client.query(text)).rows as T[]
-  return {
-    rows,
-    quarantined,
-    /** Applies all that the log has as one batch. */
-    apply: async () => {
-      const { position } = await readCheckpoint(client, schema)
-      const events = await Array.fromAsync(log.readAll({ after: position }))
-      await applier.apply(events, position, await log.head())
-    },
-    workOff: applier.workOff,
-    workOffAll: async () => {
-      while (await applier.workOff());
-    },
-    /** How many rows of each namespace wait. */
-    waiting: async (): Promise<number[]> => {
-      const counted = 'select count(*)::int4 as count from search_backlog group by namespace_id order by namespace_id'
-      return (await rows<{ count: number }>(counted)).map(({ count }) => count)
-    },
-    close: () => client.end(),
-  }
-}
-
-const using = async (scene: Scene, work: (indexer: Awaited<ReturnType<typeof openIndexer>>) => Promise<void>) => {
-  const indexer = await openIndexer(scene)
-  await work(indexer).finally(indexer.close)
-}
 
 const namesOf = async (searcher: Caller, query: string) =>
   (await searcher.send<SearchAnswer>('GET', `/v1/search?${query}`)).results.map(({ trace }) => trace.externalId)

@@ -1,7 +1,7 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { searchGroup } from '../../../projections/index.ts'
-import { createSegment, indexSegment } from '../../../src/tables/search.ts'
+import { type Segment, createSegment, indexSegment } from '../../../src/tables/search.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type Range, type IndexQuery, candidates } from '../../../src/server/search/candidates.ts'
 import { BOTTOM, firstPageStart } from '../../../src/server/search/cursor.ts'
@@ -19,6 +19,7 @@ type Node = { 'Node Type': string; 'Index Name'?: string; 'Relation Name'?: stri
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
 const NEWEST = 100_000n
+const OLDER: Segment = { start: 0n, end: NEWEST, level: 0 }
 
 /** How PostgreSQL reads the two segments for a query, each by a statement of its own. */
 const readsOf = (q: string, range: Partial<Range>) =>
@@ -36,7 +37,7 @@ const readsOf = (q: string, range: Partial<Range>) =>
       query: readQuery(q, clock),
       isExact: false,
       namespaces: [],
-      segments: [NEWEST, 0n],
+      segments: [{ start: NEWEST, level: 0 }, OLDER],
       portions: 0,
       hashOf,
     }
@@ -72,14 +73,14 @@ const assertPlans = async () => {
 
 /** Rows without texts, more than the planner reads one by one. */
 const fill = (segment: bigint) => `
-  insert into search_docs_${segment} (trace_id, incarnation, ordinal, place, seq, at, late, tokens, of_trace)
+  insert into search_docs_${segment}_0 (trace_id, incarnation, ordinal, place, seq, at, late, tokens, of_trace)
   select gen_random_uuid(), 0, 0, 0, ${segment} + n, 0, 0, array(select (random() * 1e9)::int4 from generate_series(1, 40)), array[n % 10]
   from generate_series(1, 20000) n`
 
 test('segments are read by their indexes, for any query, even without statistics', () =>
   withConnection(database.url, async (client) => {
     await client.query(`set search_path = ${schemaOf(searchGroup)}`)
-    for (const statement of [fill(0n), indexSegment(0n), createSegment(NEWEST), fill(NEWEST)])
+    for (const statement of [fill(0n), indexSegment(OLDER), createSegment(NEWEST), fill(NEWEST)])
       await client.query(statement)
     await assertPlans()
     await client.query('analyze')

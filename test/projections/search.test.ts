@@ -4,7 +4,10 @@ import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { rebuild } from '../../src/eventstore/engine/rebuild.ts'
 import { newCodec } from '../../src/eventstore/engine/codec.ts'
 import { formats } from '../../src/server/events.ts'
+import { segmentsOfNames, segmentsStatement } from '../../src/tables/search.ts'
+import { withConnection } from '../support/database.ts'
 import { dumpSchema } from '../support/dump-schema.ts'
+import { until } from '../support/until.ts'
 import { SEGMENT_ROWS, indexed, openSearch, smallSegments } from '../server/search/support/open-search.ts'
 
 const test = suite('projections: search')
@@ -55,6 +58,21 @@ test('a rebuild makes the same rows, for any changes in any batches', async () =
   await rebuild({ url: database.url, group: smallSegments, log: app.service.log, codec: newCodec(formats) })
   assert.equal(await rowsNow(), live)
   assert.equal([await find('before'), await find('after'), await find('agent:other number2')], [[], ['t4'], ['t1']])
+})
+
+test('the service merges segments while it has nothing else to do', async () => {
+  for (let i = 0; i < 9; i++) {
+    await write(`merged${i}`, Array<string>(20).fill(`merged number${i}`))
+    await indexed(app)
+  }
+  const levels = () =>
+    withConnection(database.url, async (client) => {
+      await client.query(`set search_path = ${schemaOf(smallSegments)}`)
+      const { rows } = await client.query<{ name: string }>(segmentsStatement)
+      return segmentsOfNames(rows.map(({ name }) => name)).map(({ level }) => level)
+    })
+  await until(async () => (await levels()).includes(1))
+  assert.is((await find('merged')).length, 9)
 })
 
 test.run()

@@ -70,6 +70,7 @@ const SLOW = [
   'eventstore/log/eventstoredb/neighbours',
   'eventstore/postgres/leader',
   'fault/',
+  'projections/search/merge',
   'server/erasure/',
   'server/export/hostile-pages',
   'server/export/routes',

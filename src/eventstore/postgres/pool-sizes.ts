@@ -10,8 +10,8 @@ export type PoolSizes = {
   readonly attribution: number
 }
 
-/** The single connections of a process. */
-const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure', 'retention', 'proof'] as const
+/** The single connections of a process; the last is open only at times. */
+const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure', 'retention', 'proof', 'upkeep'] as const
 /** The single connections for each group of read models; the last two are open only at times. */
 const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cleanup'] as const
 

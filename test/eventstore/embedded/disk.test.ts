@@ -39,6 +39,13 @@ test('refuses below the reserve, and accepts again when there is room', () => {
   assert.equal([1000, 100, 99, 0, 100].map(at), [false, false, true, true, false])
 })
 
+test('says whether so many bytes more would leave the reserve, without reporting that', () => {
+  const { statfs, now } = simulation()
+  const onChange = () => assert.unreachable()
+  const isLow = diskGuard({ dir: '/', reserveMb: 100, statfs, now, onChange })
+  assert.equal([isLow(), isLow(900 * MIB), isLow(900 * MIB + 1)], [false, false, true])
+})
+
 test('reports each change once', () => {
   const { disk, statfs, now } = simulation()
   const told: boolean[] = []

@@ -1,5 +1,6 @@
 import type { ReadRows, Sender } from '../../src/eventstore/engine/projection.ts'
 import {
+  HIGHEST_LEVEL,
   MERGED,
   type Segment,
   createSegment,
@@ -67,8 +68,6 @@ export const segmentToIndex = async ({ read, session }: Sender): Promise<Segment
   return found && { start: found.start, level: 0 }
 }
 
-/** Segments of this level, of four million rows, stay as they are. */
-const HIGHEST_LEVEL = 3
 /** The most segments that are merged at once. */
 const MOST_MERGED = 64
 

@@ -29,6 +29,8 @@ export type Segment = { readonly start: bigint; readonly end?: bigint; readonly 
 
 /** So many segments become one of the next level. */
 export const MERGED = 8
+/** Segments of this level, of four million rows, stay as they are. */
+export const HIGHEST_LEVEL = 3
 
 type Named = Pick<Segment, 'start' | 'level'>
 

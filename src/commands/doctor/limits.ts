@@ -1,6 +1,6 @@
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { MAIN } from '../../eventstore/engine/group.ts'
-import { SEGMENT_ROWS } from '../../tables/search.ts'
+import { HIGHEST_LEVEL, MERGED, SEGMENT_ROWS } from '../../tables/search.ts'
 import { type Figures, type Growth, type Slot, isUnseen } from './figures.ts'
 
 /** `room` is that for a second copy of the read models, `wal` the one that is kept for standbys. */
@@ -38,8 +38,10 @@ export const INDEXED_ROWS = 2_947
 /** A night: an upgrade that builds read models again should be over by the morning. */
 const LONGEST_REBUILD_S = 8 * 3_600
 
-/** A page of a search looks for 400 ms. From about 4 million messages on, in segments as they are written, that was too short for a rare word. */
+/** A page of a search looks for 400 ms. In more segments, as batches write them, that was too short for a rare word. */
 const MOST_SEGMENTS = Math.floor(4_000_000 / SEGMENT_ROWS)
+/** Segments are merged until they have so many rows. */
+const LARGEST_SEGMENT = SEGMENT_ROWS * MERGED ** HIGHEST_LEVEL
 
 const WEEK_DAYS = 7
 
@@ -139,12 +141,13 @@ const connectionsLimit = ({ connections }: Figures): Limit => {
 
 const segmentsLimit = (figures: Figures, grows: Grows): Limit => {
   const { segments } = figures
-  const helps = `Pages of a search for a rare word may be empty, with a cursor to the next one: ${LESS_DATA}.`
+  const helps =
+    'Pages of a search for a rare word may be empty, with a cursor to the next one. The process with the role projector merges segments ' +
+    `when it has nothing else to do, and if the disk has room: give it more time and room, or ${LESS_DATA}.`
   const about = { name: 'segments', unit: 'segments', helps } as const
   if (isUnseen(segments)) return { ...about, unknown: segments.unseen }
-  const rows = rowsOf(figures, 'search')
-  const newRows = grows(rows)
-  const perDay = newRows && newRows / Math.max(SEGMENT_ROWS, rows / Math.max(1, segments))
+  const newRows = grows(rowsOf(figures, 'search'))
+  const perDay = newRows && newRows / LARGEST_SEGMENT
   return measured({ ...about, now: segments, limit: MOST_SEGMENTS, perDay }, whyUnknown(figures))
 }
 

@@ -47,7 +47,7 @@ test('of a healthy service nothing ends soon', () => {
       ['disk', 990],
       ['room', 626], // grows by those of the copy as well
       ['connections', undefined],
-      ['segments', 2340],
+      ['segments', 392_586],
       ['rebuild', 13_106],
       ['lag', undefined],
       ['wal', undefined],
@@ -102,9 +102,9 @@ test('connections end when all processes may open more than the server takes', (
   assert.match(of(3, 20).helps, 'max_connections')
 })
 
-test('segments of the search index grow by full ones', () => {
-  // 5,000 rows a day; in few rows a segment may have fewer than 8,192, but the next ones will not.
-  assert.is(Math.floor(given({ segments: 480 })('segments').days!), 13)
+test('segments of the search index are merged, so that four million rows add one', () => {
+  // 5,000 rows a day
+  assert.is(Math.floor(given({ segments: 480 })('segments').days!), 6_710)
   assert.is(given({ segments: 488 })('segments').days, 0)
   assert.is(given({ segments: { unseen: 'it is not built' } })('segments').unknown, 'it is not built')
 })

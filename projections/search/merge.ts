@@ -23,14 +23,14 @@ const nextMerge = async (read: ReadRows): Promise<Merge | undefined> => {
   const found = await read<{ name: string; isIndexed: boolean }>('search-indexed', indexedStatement, [])
   const indexed = new Set(found.filter(({ isIndexed }) => isIndexed).map(({ name }) => name))
   const all = segmentsOfNames(found.map(({ name }) => name)).toReversed()
-  const run = toMerge(
+  const next = toMerge(
     all.slice(
       0,
       all.findIndex((segment) => !indexed.has(segmentName(segment))),
     ),
   )
-  if (!run) return undefined
-  const { some, level } = run
+  if (!next) return undefined
+  const { some, level } = next
   return { from: some, to: { start: some[0]!.start, end: some.at(-1)!.end!, level } }
 }
 
@@ -79,9 +79,9 @@ const copyChanged = async (client: Client, { to }: Merge): Promise<boolean> => {
   return rows.length > 0
 }
 
-/** How long it waits for the batch that is applied. */
+/** How long an exchange waits for the batch that is applied. */
 const BATCH_MS = 5_000
-/** How long it waits for searches that read one of the old segments: others, which want to read it, wait as well. */
+/** How long it waits for searches that read an old segment: others, which want to read it, wait as well. */
 const SEARCH_MS = 250
 const RETRY_MS = 1_000
 const TRIES = 60
@@ -90,17 +90,17 @@ const TRIES = 60
  * Replaces the old segments by the new one, while no batch is applied and no search reads them. A search that has read their names before finds them gone,
  * and begins again. Returns false if that took too long.
  */
-const exchange = async (client: Client, merge: Merge, schema: string): Promise<boolean> => {
-  const old = merge.from.map(segmentName).toReversed() // in the order in which searches read them
+const exchange = async (client: Client, one: Merge, schema: string): Promise<boolean> => {
+  const old = one.from.map(segmentName).toReversed() // in the order in which searches read them
   try {
     await client.query(`
       savepoint exchange;
       set local lock_timeout = ${BATCH_MS};
       select pg_advisory_xact_lock(hashtext('${locks.swap(schema)}'));
       set local lock_timeout = ${SEARCH_MS}`)
-    while (await copyChanged(client, merge));
+    while (await copyChanged(client, one));
     await client.query(`
-      alter table ${segmentName(merge.to)} inherit search_docs;
+      alter table ${segmentName(one.to)} inherit search_docs;
       drop table ${old.join(', ')};
       commit`)
     return true
@@ -111,7 +111,7 @@ const exchange = async (client: Client, merge: Merge, schema: string): Promise<b
   }
 }
 
-/** Everything is one transaction, so that nothing is left of one that is interrupted. @throws `lockNotAvailable` if the old segments are read all the time */
+/** Everything is one transaction, so that nothing is left of a merge that is interrupted. @throws if the old segments are read all the time */
 const merge = async (client: Client, one: Merge, { schema, signal }: UpkeepOptions): Promise<void> => {
   const { from, to } = one
   const name = segmentName(to)

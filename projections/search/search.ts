@@ -91,7 +91,8 @@ const writeDocs = (
   const [added, others] = [docs.filter(({ isNew }) => isNew), docs.filter(({ isNew }) => !isNew)]
   for (const [segment, some] of Map.groupBy(added, ({ position }) => segmentAt(segments, position)))
     write('', insertInto(segment, late), values(some, traces))
-  noteChanged(others, write)
+  // Of a stream that was replayed, rows of old segments may have waited as well.
+  noteChanged([...others, ...added.filter(({ position }) => position < segments[0]!.start)], write)
   if (others.length > 0) write('search-update', update, values(others, traces))
 }
 
@@ -154,7 +155,6 @@ const writeRows = async (changes: Changes, sender: Sender, { mainSchema, segment
 /** Writes rows that have waited. */
 const writeWaiting = async (docs: readonly DocToWrite[], sender: Sender): Promise<void> => {
   const { write } = await openWriter(sender, [...new Set(docs.map(({ traceId }) => traceId))])
-  noteChanged(docs, sender.write) // rows of a stream that was replayed may come into old segments
   sender.write('search-portion', 'update search_portions set count = count + 1', [])
   await write(docs, { segments: await segmentsOf(sender.read), late: '(select count from search_portions)' })
   removeWritten(docs, sender.write)

@@ -29,7 +29,8 @@ export const newUpkeep = ({ url, group, schema, client, hasRoom, logger }: Optio
 
   const work = async ({ run }: Upkeep) => {
     const connection = newUpkeepClient(url, schema)
-    signal.addEventListener('abort', () => destroyConnection(connection), { once: true })
+    const end = () => destroyConnection(connection)
+    signal.addEventListener('abort', end)
     let isDone = false
     try {
       await connection.connect()
@@ -38,6 +39,7 @@ export const newUpkeep = ({ url, group, schema, client, hasRoom, logger }: Optio
     } catch (error) {
       if (!signal.aborted) logger.error({ err: error, schema }, 'the upkeep of tables has failed; trying again later')
     } finally {
+      signal.removeEventListener('abort', end)
       await closeConnection(connection)
       if (!isDone) waitsUntil = performance.now() + WAIT_MS
       running = undefined

@@ -27,7 +27,7 @@ type Scene = {
   /** The node that leads the projections. */
   leader(): Promise<Service>
   /** Waits until each client has written more, through whichever nodes answer. */
-  written(): Promise<void>
+  written(): Promise<unknown>
   folder: string
 }
 

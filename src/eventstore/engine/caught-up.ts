@@ -7,8 +7,8 @@ import { Unavailable, withTimeout } from './rejected.ts'
 
 // A crash of one process of the server is recovered from without another start, but statistics are forgotten then.
 const selectIncarnation = `
-  select (select system_identifier from pg_control_system()) || ' ' || pg_postmaster_start_time() || ' ' ||
-    (select stats_reset from pg_stat_bgwriter) as incarnation`
+  select concat_ws(' ', (select system_identifier from pg_control_system()), pg_postmaster_start_time(),
+    (select stats_reset from pg_stat_bgwriter)) as incarnation`
 
 /**
  * A text that changes when the PostgreSQL server recovers from a crash or fails over, which may undo the last transactions

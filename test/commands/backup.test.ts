@@ -17,6 +17,19 @@ delete process.env.TEST_LOG_URL // a log in EventStoreDB is in no backup
 const inDir = (dataDir: string, ...args: string[]) =>
   run(args, { DATA_DIR: dataDir, TRACEBOOK_CONFIG_DIR: join(dataDir, '..', 'config') })
 
+type Proven = { readonly size: number; readonly events: readonly object[] }
+
+/** What proves the first event of the trace `t`, in the newest tree or in that of a size. */
+const proofOf = (url: string, token: string, size?: number): Promise<Proven> =>
+  until(async () => {
+    const answer = await fetch(`${url}/v1/traces/t/proofs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [], size }),
+    })
+    return answer.status === 200 && ((await answer.json()) as { data: Proven }).data
+  })
+
 /** A service with a trace, and a backup that was made while it served; it has stopped since. */
 const makeBackup = async (folder: string) => {
   const [dataDir, file] = [join(folder, 'old'), join(folder, 'backup')]
@@ -35,17 +48,18 @@ const makeBackup = async (folder: string) => {
   }
   const kept = await put('t')
   await until(async () => (await inDir(dataDir, 'audit', 'verify')).how === 0)
+  const proven = await proofOf(service.url, token)
   const made = await inDir(dataDir, 'backup', file)
   assert.is(made.how, 0, made.err)
   assert.match(made.err, /backup: \d+ events of the log, .* sha256 of the content [0-9a-f]{64}\n$/)
   const lost = await put('later')
   assert.is((await service.end('SIGTERM')).how, 0)
-  return { dataDir, file, token, kept, lost }
+  return { dataDir, file, token, kept, lost, proven }
 }
 
 test('a new folder has what the old one had, clients notice what is missing, and the log can be verified', () =>
   inFolder(async (folder) => {
-    const { dataDir, file, token, kept, lost } = await makeBackup(folder)
+    const { dataDir, file, token, kept, lost, proven } = await makeBackup(folder)
     const fresh = join(folder, 'new')
     assert.match((await inDir(dataDir, 'restore', file)).err, 'the database already has data of a service')
     const done = await inDir(fresh, 'restore', file)
@@ -61,6 +75,7 @@ test('a new folder has what the old one had, clients notice what is missing, and
       (await ask<{ holds: boolean }>(service.url, `/v1/session?holds=${encodeURIComponent(position)}`, { token })).holds
     assert.equal([await holds(kept), await holds(lost)], [true, false])
     await until(async () => (await inDir(fresh, 'audit', 'verify', '--require-kept')).how === 0)
+    assert.equal((await proofOf(service.url, token, proven.size)).events, proven.events)
     const { how, out } = await service.end('SIGTERM')
     assert.is(how, 0)
     assert.not.match(out, '"level":50', 'a restore that was wanted is no error')

@@ -34,13 +34,11 @@ const changesIn = (
   for (const item of items) if (item.is === 'leftOut') leftOut[item.what] += 1
   for (const [path, ofFile] of Map.groupBy(hunks, ({ path }) => path)) {
     const isLarge = ofFile.reduce((sum, { added }) => sum + added.length, 0) > MOST_LINES_OF_FILE
-    if (isLarge) leftOut.large += 1
-    else if (!isAskable(path)) leftOut.path += 1
+    if (!isLarge && isAskable(path)) found.hunks.push(...ofFile.map((hunk) => askedHunk(hunk, { at, until })))
     else {
-      found.hunks.push(...ofFile.map((hunk) => askedHunk(hunk, { at, until })))
-      continue
+      leftOut[isLarge ? 'large' : 'path'] += 1
+      found.notAsked.push(...ofFile.map(({ start, added }) => ({ path, start, count: added.length })))
     }
-    found.notAsked.push(...ofFile.map(({ start, added }) => ({ path, start, count: added.length })))
   }
   return found
 }

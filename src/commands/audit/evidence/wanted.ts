@@ -96,8 +96,8 @@ export const findWanted = async (
   const search = { sessions, signal }
   const hasCommits = names.length > 0 || options.trace.length + options.deleted.length === 0
   const found = hasCommits ? await findCommits(access, options, names, search) : undefined
-  const named = openAccess({ server: access.server, ...(found ? { namespace: found.slug } : options) })
-  for (const name of options.trace) await wantWhole(found ? named : access, options, name, search)
+  const own = found ? openAccess({ server: access.server, namespace: found.slug }) : access
+  for (const name of options.trace) await wantWhole(own, options, name, search)
   const slug = async () => found?.slug ?? (await openNamespace(access)).slug
   return { commits: found?.commits ?? [], repository: found?.repository, sessions, slug }
 }

@@ -16,8 +16,13 @@ const Place = z.int().min(0)
 
 const SHA = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
+/** In characters of Unicode; so a path can be named on a command line. */
+const MOST_PATH = 4_096
+
 const isInRepository = (path: string): boolean =>
-  !path.includes('\0') && !path.split('/').some((name) => ['', '.', '..'].includes(name))
+  [...path].length <= MOST_PATH &&
+  !path.includes('\0') &&
+  !path.split('/').some((name) => ['', '.', '..'].includes(name))
 
 /** Lines of a file as a commit has it, both included, counted from 1. */
 const Lines = z

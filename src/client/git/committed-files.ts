@@ -1,14 +1,15 @@
 import { byteLines } from './byte-lines.ts'
 import type { OpenRepository } from './open-repository.ts'
 
-/** The first of these ids that is not that of a commit in the repository; undefined if all are. @throws GitFailed */
+/** The first of these ids that is not the whole id of a commit in the repository; undefined if all are. @throws GitFailed */
 export const findNoCommit = async (
   { stream }: OpenRepository,
   shas: readonly string[],
 ): Promise<string | undefined> => {
   const input = shas.map((sha) => `${sha}\n`)
-  const types = await Array.fromAsync(byteLines(stream(['cat-file', '--batch-check=%(objecttype)'], { input })))
-  return shas.find((_, i) => types[i]?.toString('latin1') !== 'commit')
+  const args = ['cat-file', '--batch-check=%(objectname) %(objecttype)']
+  const found = await Array.fromAsync(byteLines(stream(args, { input, ignoresReplacements: true })))
+  return shas.find((sha, i) => found[i]?.toString('latin1') !== `${sha} commit`)
 }
 
 /** So many paths are on one command line, and so many files are read by one run of git. */
@@ -20,7 +21,9 @@ type File = { readonly sha: string; readonly path: string; readonly blob: string
 async function* filesOf({ text }: OpenRepository, sha: string, paths: readonly string[]): AsyncGenerator<File, void> {
   for (let i = 0; i < paths.length; i += MOST_FILES) {
     const asked = paths.slice(i, i + MOST_FILES)
-    const listed = await text(['ls-tree', '-r', '-z', '--full-tree', sha, '--', ...asked])
+    const listed = await text(['ls-tree', '-r', '-z', '--full-tree', sha, '--', ...asked], {
+      ignoresReplacements: true,
+    })
     for (const entry of listed.split('\0')) {
       const [, blob, path] = /^\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? []
       if (blob !== undefined && asked.includes(path!)) yield { sha, path: path!, blob }
@@ -32,7 +35,8 @@ async function* filesOf({ text }: OpenRepository, sha: string, paths: readonly s
 export type CommittedFile = { readonly sha: string; readonly path: string; readonly lines: readonly Buffer[] }
 
 async function* read({ stream }: OpenRepository, files: readonly File[]): AsyncGenerator<CommittedFile, void> {
-  const printed = byteLines(stream(['cat-file', '--batch'], { input: files.map(({ blob }) => `${blob}\n`) }))
+  const input = files.map(({ blob }) => `${blob}\n`)
+  const printed = byteLines(stream(['cat-file', '--batch'], { input, ignoresReplacements: true }))
   for (const { sha, path } of files) {
     const { value: head } = await printed.next()
     // Of each blob git prints its id, type and size, its bytes, and an LF.

@@ -4,7 +4,7 @@ import { GitFailed, type GitRun, runGit, streamGit } from './run-git.ts'
 import { type GitSetting, readSettings } from './settings.ts'
 
 /** Runs git at the root of a repository. No program that the repository names is run. @throws GitFailed */
-type Ask<Answer> = (args: readonly string[], how?: Pick<GitRun, 'input' | 'mayExit'>) => Answer
+type Ask<Answer> = (args: readonly string[], how?: Pick<GitRun, 'input' | 'mayExit' | 'ignoresReplacements'>) => Answer
 
 /** A repository with working files. */
 export type OpenRepository = {

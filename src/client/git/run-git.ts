@@ -62,6 +62,8 @@ export type GitRun = {
   readonly settings?: readonly string[]
   /** For a command that runs no hook, and says where they are. */
   readonly keepsHooksPath?: boolean
+  /** An id stands for the object that it is the hash of, also where `git replace` has put another one in its place. */
+  readonly ignoresReplacements?: boolean
   /** What git reads. */
   readonly input?: AsyncIterable<Uint8Array | string> | Iterable<string>
   /** Exit codes that are no failure, beside 0. */
@@ -76,7 +78,16 @@ const MAX_MESSAGE = 4_096
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-const start = ({ args, env, folder, ceiling, settings = [], keepsHooksPath = false, timeoutMs }: GitRun): Child => {
+const start = ({
+  args,
+  env,
+  folder,
+  ceiling,
+  settings = [],
+  keepsHooksPath = false,
+  ignoresReplacements = false,
+  timeoutMs,
+}: GitRun): Child => {
   const where = folder === undefined ? [] : ['-C', folder]
   const found = folder === undefined ? { GIT_DIR: devNull } : { GIT_CEILING_DIRECTORIES: ceiling }
   const made = [...SAFE, ...(keepsHooksPath ? [] : [NO_HOOKS]), ...settings].flatMap((setting) => ['-c', setting])
@@ -84,7 +95,12 @@ const start = ({ args, env, folder, ceiling, settings = [], keepsHooksPath = fal
   return spawn('git', ['--no-pager', ...where, ...made, ...args], {
     // Not in the repository's folder, which could contain a program with the name git.
     cwd: parse(process.execPath).root,
-    env: { ...Object.fromEntries(passed), ...FIXED, ...found },
+    env: {
+      ...Object.fromEntries(passed),
+      ...FIXED,
+      ...found,
+      ...(ignoresReplacements ? { GIT_NO_REPLACE_OBJECTS: '1' } : {}),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
     killSignal: 'SIGKILL',

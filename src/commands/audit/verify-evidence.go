@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"sort"
 	"strings"
 	"unicode/utf16"
 
@@ -24,14 +25,15 @@ var (
 	shaText    = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	badPath    = regexp.MustCompile(`\x00|(^|/)\.{0,2}(/|$)`)
 	aString    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
+	aLine      = regexp.MustCompile(`[^\n]*\n|[^\n]+`)
 	space      = regexp.MustCompile(`[\t-\r\pZ\x{feff}]+`)
+	replaced   = regexp.MustCompile(`\x{fffd}+`)
 	word       = regexp.MustCompile(`[\pL\pN]{3}`)
 	given      = flag.String("key", "", "the key of the log, as you know it from elsewhere")
 	repo       = flag.String("repo", "", "a clone of the repository that has the commits")
 	step       = "format"                // what is being checked: it fails if anything panics, also a wrong type or a place beyond a list's end
 	taken      = map[string][][2]int64{} // the lines that stand in the file, by commit and path
 	found      = map[any]int{}           // how many lines are in events, by session
-	lines      int                       // how many lines are in events
 	withheld   int                       // how many events have only a hash
 )
 
@@ -109,12 +111,11 @@ func readEvents(items []any, tree tlog.Tree) (events [][]any) {
 	return events
 }
 
-// The lines of a text as they are compared: without white space, and with one U+FFFD for all that is not UTF-8.
+// The lines of a text as they are compared: without white space, and with one U+FFFD for all that is not UTF-8. That is replaced
+// first: without the white space between them two bytes could be a character.
 func compared(text string) (lines []string) {
-	for _, line := range strings.SplitAfter(strings.ReplaceAll(text, "\ufffd", "\xff"), "\n") {
-		if line != "" {
-			lines = append(lines, strings.ToValidUTF8(space.ReplaceAllString(line, ""), "\ufffd"))
-		}
+	for _, line := range aLine.FindAllString(strings.ToValidUTF8(text, "\ufffd"), -1) {
+		lines = append(lines, replaced.ReplaceAllString(space.ReplaceAllString(line, ""), "\ufffd"))
 	}
 	return lines
 }
@@ -124,16 +125,17 @@ func git(command ...string) string {
 	if *repo == "" {
 		return ""
 	}
-	output, err := exec.Command("git", append([]string{"--no-replace-objects", "-C", *repo, "cat-file"}, command...)...).Output()
-	must(err == nil, "git cat-file %s: %v", strings.Join(command, " "), err)
+	output, err := exec.Command("git", append([]string{"--no-replace-objects", "-C", *repo}, command...)...).Output()
+	must(err == nil, "git %q: %v", command, err)
 	return string(output)
 }
 
 // Step 5 for lines of a file of a commit. Returns the name that it has for git.
 func checkLines(item object, sha string) string {
-	name, start, end := sha+":"+item["path"].(string), number(item["start"]), number(item["end"])
+	path, start, end := item["path"].(string), number(item["start"]), number(item["end"])
+	name := sha + ":" + path
 	step = fmt.Sprintf("step 5, lines %d to %d of %q", start, end, name)
-	must(!badPath.MatchString(item["path"].(string)) && 1 <= start && start <= end, "there are no such lines")
+	must(!badPath.MatchString(path) && len([]rune(path)) <= 4096 && 1 <= start && start <= end, "there are no such lines")
 	for _, other := range taken[name] {
 		must(other[1] < start || end < other[0], "some of them stand there twice")
 	}
@@ -159,12 +161,12 @@ func checkRange(item object, session any, name string, events [][]any) {
 			}
 		}
 	}
-	for n, file := number(item["start"]), compared(git("blob", name)); *repo != "" && n <= number(item["end"]); n++ {
+	for n, file := number(item["start"]), compared(git("cat-file", "blob", name)); *repo != "" && n <= number(item["end"]); n++ {
 		units := len(utf16.Encode([]rune(file[n-1])))
 		isWeak := units < 8 || units > 4096 || !word.MatchString(file[n-1])
 		must(isWeak || isWithheld || written[file[n-1]], "line %d is in none of its events", n)
 		if !isWeak && written[file[n-1]] {
-			found[session], lines = found[session]+1, lines+1
+			found[session]++
 		}
 	}
 }
@@ -177,12 +179,15 @@ func main() {
 			os.Exit(3)
 		}
 	}()
+	must(flag.NArg() == 1, "give one file, after all options")
+	flag.Visit(func(option *flag.Flag) { must(option.Value.String() != "", "--%s is empty", option.Name) })
 	text, _ := os.ReadFile(flag.Arg(0)) // nothing is no JSON
 	file := parse(string(text)).(object)
-	log, key := file["log"].(object), file["log"].(object)["key"].(string)
-	must(file["format"] == "tracebook-evidence/1" && number(file["madeAt"]) >= int64(-len(file["madeBy"].(string))), "it has another format")
+	log, key, whose := file["log"].(object), file["log"].(object)["key"].(string), "which nobody but the file has named"
+	_, _ = number(file["madeAt"]), file["madeBy"].(string)
+	must(file["format"] == "tracebook-evidence/1", "it has another format")
 	if step = "step 1, checkpoint"; *given != "" {
-		key = *given
+		key, whose = *given, "which you have given"
 	}
 	verifier, err := note.NewVerifier(key)
 	point, _ := base64.StdEncoding.DecodeString(key[strings.LastIndex(key, "+")+1:])
@@ -200,8 +205,9 @@ func main() {
 	}
 	for _, one := range file["commits"].([]any) {
 		commit, sha := one.(object), one.(object)["sha"].(string)
-		step = "step 5, commit " + sha
-		must(shaText.MatchString(sha) && taken[sha] == nil && strings.TrimPrefix(git("-t", sha), "commit\n") == "", "it is not a commit, or there twice")
+		step = fmt.Sprintf("step 5, commit %q", sha)
+		must(shaText.MatchString(sha) && taken[sha] == nil, "it is not the name of a commit, or there twice")
+		must(*repo == "" || git("rev-parse", sha+"^{commit}") == sha+"\n", "it is not a commit, or not by its whole name")
 		taken[sha] = [][2]int64{}
 		repository, isThere := commit["repository"]
 		must(!isThere || fmt.Sprintf("%T", repository) == "string", "its repository is not a string")
@@ -215,13 +221,19 @@ func main() {
 	if previous, isThere := log["previous"]; isThere {
 		step = "step 6, previous checkpoint"
 		older := open(previous.(object)["checkpoint"].(string), verifier)
-		must(tlog.CheckTree(hashes(previous.(object)["proof"].([]any)...), tree.N, tree.Hash, older.N, older.Hash) == nil, "its proof does not lead to this one")
+		proof := hashes(previous.(object)["proof"].([]any)...)
+		must(tlog.CheckTree(proof, tree.N, tree.Hash, older.N, older.Hash) == nil, "its proof does not lead to this one")
 	}
 	for i, one := range deletions {
 		step = fmt.Sprint("step 7, deletion ", i)
 		event, stream := events[number(one.(object)["event"])], "trace-"+one.(object)["traceId"].(string)
 		must(event == nil || event[1] == stream && event[2] == "TraceDeleted", "it is not this event")
 	}
-	fmt.Printf("these %d lines were in recorded calls of these %d sessions before this checkpoint: %v\n", lines, len(found), found)
-	fmt.Printf("%d events are withheld, %d sessions deleted; this holds if the key of the log is %s\n", withheld, len(deletions), key)
+	lines, counts := 0, []string{}
+	for session, count := range found {
+		lines, counts = lines+count, append(counts, fmt.Sprintf("%s (%d lines)", session, count))
+	}
+	sort.Strings(counts)
+	fmt.Printf("these %d lines were in recorded calls of these %d sessions before this checkpoint: %s\n", lines, len(found), strings.Join(counts, ", "))
+	fmt.Printf("%d events are withheld, %d sessions deleted; this holds if the key of the log is %s, %s\n", withheld, len(deletions), key, whose)
 }

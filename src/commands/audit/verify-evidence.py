@@ -230,7 +230,7 @@ class File:
         must(file["format"] == "tracebook-evidence/1" and whole(file["madeAt"]) >= 0, "it has another format")
         string(file["madeBy"]), string(log["key"])
         self.step = "step 1, checkpoint"
-        key = open_key(given or log["key"])
+        key = open_key(log["key"] if given is None else given)
         size, root = open_checkpoint(log["checkpoint"], *key)
         must(log["origin"] == key[0], f"the file has the origin {log['origin']!r}")
         self.read_events(listed(file["events"]), size, root)
@@ -249,9 +249,12 @@ class File:
             stream, event = "trace-" + string(deletion["traceId"]), self.events[whole(deletion["event"])]
             must(event is None or event[:2] == (stream, "TraceDeleted"), "it is not this event")
         lines, withheld, deleted = sum(self.found.values()), self.events.count(None), len(file["deletions"])
+        counts = ", ".join(sorted(f"{session} ({count} lines)" for session, count in self.found.items()))
+        whose = "which nobody but the file has named" if given is None else "which you have given"
         return (
-            f"these {lines} lines were in recorded calls of these {len(self.found)} sessions before this checkpoint: {self.found}\n"
-            f"{withheld} events are withheld, {deleted} sessions deleted; this holds if the key of the log is {given or log['key']}"
+            f"these {lines} lines were in recorded calls of these {len(self.found)} sessions before this checkpoint: {counts}\n"
+            f"{withheld} events are withheld, {deleted} sessions deleted; "
+            f"this holds if the key of the log is {log['key'] if given is None else given}, {whose}"
         )
 
     def read_events(self, items, size, root):
@@ -282,9 +285,10 @@ class File:
 
     def check_commit(self, commit):
         sha = string(commit["sha"])
-        self.step = f"step 5, commit {sha}"
-        must(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", sha) and sha not in self.taken, "it is no name of a commit, or there twice")
-        must(not self.repo or self.git("-t", sha) == b"commit\n", "it is not a commit")
+        self.step = f"step 5, commit {sha!r}"
+        must(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", sha) and sha not in self.taken, "it is not the name of a commit, or there twice")
+        is_commit = self.repo is None or self.git("rev-parse", f"{sha}^{{commit}}") == f"{sha}\n".encode()
+        must(is_commit, "it is not a commit, or not by its whole name")
         must(type(commit.get("repository", "")) is str, "its repository is not a string")
         self.taken[sha] = []
         for lines in listed(commit["ranges"]):
@@ -296,7 +300,7 @@ class File:
         """Lines stand nowhere else in the file. Returns the name that git has for their file."""
         name, start, end = f"{sha}:{string(lines['path'])}", whole(lines["start"]), whole(lines["end"])
         self.step = f"step 5, lines {start} to {end} of {name!r}"
-        must(not re.search(r"\0|(^|/)\.{0,2}(/|\Z)", lines["path"]) and 1 <= start <= end, "there are no such lines")
+        must(not re.search(r"\0|(^|/)\.{0,2}(/|\Z)", lines["path"]) and len(lines["path"]) <= 4096 and 1 <= start <= end, "there are no such lines")
         others = self.taken.setdefault(name, [])
         must(all(end < first or last < start for first, last in others), "some of them stand there twice")
         others.append((start, end))
@@ -307,19 +311,20 @@ class File:
         events = [self.events[whole(place)] for place in listed(lines["events"])]
         must(events and lines["evidence"] in ("replaced", "run"), "it has no events, or no kind")
         must(all(event is None or event[0] == f"trace-{trace}" for event in events), "an event is of another session")
-        if not self.repo:
+        if self.repo is None:
             return
         written = {line for event in events if event for text in strings(event[2]) for line in compared(text)}
         written |= {line[1:] for line in written if line.startswith("+")}
-        file = compared(self.git("blob", name).decode("utf-8", "replace"))
+        file = compared(self.git("cat-file", "blob", name).decode("utf-8", "replace"))
         for number in range(whole(lines["start"]), whole(lines["end"]) + 1):
             line = file[number - 1]
             must(line in written or is_weak(line) or None in events, f"line {number} is in none of its events")
             if line in written and not is_weak(line):
                 self.found[trace] = self.found.get(trace, 0) + 1
 
-    def git(self, kind, name):
-        return subprocess.run(["git", "--no-replace-objects", "-C", self.repo, "cat-file", kind, name], check=True, capture_output=True).stdout
+    def git(self, *command):
+        command = ["git", "--no-replace-objects", "-C", self.repo, *(part.encode() for part in command)]
+        return subprocess.run(command, check=True, capture_output=True).stdout
 
 
 def main():
@@ -328,7 +333,10 @@ def main():
     options.add_argument("--repo", help="a clone of the repository that has the commits")
     options.add_argument("files", nargs="+", metavar="FILE")
     given, code = options.parse_args(), 0
+    if "" in (given.key, given.repo):
+        options.error("--key and --repo must not be empty")
     sys.setrecursionlimit(20_000)
+    sys.stdout.reconfigure(errors="backslashreplace")
     for path in given.files:
         file = File(given.repo)
         try:

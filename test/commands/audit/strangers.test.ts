@@ -8,12 +8,13 @@ import type { ProvenEventOfTrace } from '../../../src/contract/proof.ts'
 import { assembleEvidence } from '../../../src/server/proof/evidence/assemble.ts'
 import { audited, checkpointOf, signer, untilSigned } from '../../server/proof/support.ts'
 import { type World, newWorld, signIn } from '../../support/world.ts'
-import { AT, LINES, goodFiles, newRepository, session } from './support/evidence-files.ts'
+import { AT, LINES, emptyFile, goodFiles, logOf, newRepository, session } from './support/evidence-files.ts'
 import { type Forgery, forgedKeys, forgeries, forgeriesOfLines } from './support/forgeries.ts'
 import {
   HOLDS,
   type Known,
   type Verdict,
+  areRefused,
   buildGo,
   ownVerdicts,
   verdictsOfGo,
@@ -70,6 +71,7 @@ const assertRefused = (judged: readonly Judged[], forged: readonly Forgery[]) =>
   for (const [i, one] of judged.entries()) {
     const steps = [one.own.step, one.go.step, one.python.step]
     const step = nameOf(forged[i]![0])
+    for (const { says } of [one.go, one.python]) assert.not.match(says.trimEnd(), /\p{Cc}/u, one.what)
     if (step === 'any') assert.not(steps.includes(HOLDS), said(one))
     else assert.equal(steps, [step, step, step], said(one))
   }
@@ -96,12 +98,25 @@ const checkMade = async (scene: Scene) => {
   const { repo, sha } = repository
   const good = await judge(scene, goodFiles(sha), { key, repo })
   assertAccepted(good)
-  assert.is(good[0]!.own.says, '{"checked":7,"of":7}')
-  assertProves(good[0]!, 7, 2, 0, 1)
+  assert.is(good[0]!.own.says, '{"checked":8,"of":8}')
+  assertProves(good[0]!, 8, 2, 0, 1)
+  for (const { says } of [good[0]!.go, good[0]!.python])
+    assert.match(says, 'before this checkpoint: t1 (3 lines), t2 (5 lines)\n')
   assertAccepted(await judge(scene, goodFiles(sha), {}))
   await judgeForged(scene, forgeries(repository), { key })
   await judgeForged(scene, forgeriesOfLines(repository), { key, repo })
   await judgeForged(scene, forgedKeys(repository), {})
+}
+
+/** As a shell gives them when a variable is not set, or where they are not looked for: a key that nobody looks at must not be thought to be. */
+const checkOptions = async (scene: Scene) => {
+  const [{ what, go, python }] = (await judge(scene, [['an empty log', emptyFile(logOf([]).log)]], {})) as [Judged]
+  for (const { says } of [go, python]) assert.match(says, `${key}, which nobody but the file has named`, what)
+  const path = join(scene.folder, '0.evidence.json')
+  assert.equal(areRefused(scene.go, ['--key', '', path]), { go: true, python: true })
+  assert.equal(areRefused(scene.go, ['--repo', '', path]), { go: true, python: true })
+  assert.is(areRefused(scene.go, [path, '--key', key]).go, true)
+  assert.is(areRefused(scene.go, [path, path]).go, true)
 }
 
 type Answer = { readonly size: number; readonly checkpoint: string; readonly events: ProvenEventOfTrace[] }
@@ -172,6 +187,7 @@ const checkServed = async (scene: Scene) => {
 
 const tests = {
   'find every forgery that the product finds, and accept every file that it accepts': checkMade,
+  'do not take an empty or a misplaced key for one that was given': checkOptions,
   'accept what a service has proved, after an erasure and a deletion': checkServed,
 }
 

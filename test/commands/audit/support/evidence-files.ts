@@ -76,12 +76,14 @@ export const LINES = [
 const ODD = [
   '\u00fftruncated sequences \u00e2\u0082 and \u00f0\u009f\u0098 and \u00e9',
   '\u0085next line and NUL \u0000 are no white space',
+  'bytes that are a character \u00c3 \u00a9 without the white space',
   'the last line has no line feed',
 ]
 
 const ODD_AS_AN_AGENT_HAS_IT = [
   '\ufffdtruncated sequences \ufffd\ufffd and \ufffd and \ud800',
   '\ufffdnext line and NUL \u0000 are no white\u2003space\ufeff',
+  'bytes that are a character \ufffd \ufffd without the white space',
   'the last line\u00a0has no line feed',
 ].join('\r\n')
 
@@ -90,7 +92,10 @@ const put = (repo: string, file: string, content: string | Buffer) => {
   writeFileSync(join(repo, file), content)
 }
 
-/** A repository with one commit, and the names of the commit and of its tree. */
+/** A name that commits of another format have. */
+export const TAG_LIKE_A_COMMIT = 'e'.repeat(64)
+
+/** A repository with one commit, and the names of the commit and of its tree. For git, one of its files has been replaced since. */
 export const newRepository = (folder: string, name: string) => {
   const repo = join(folder, name)
   mkdirSync(repo)
@@ -106,6 +111,8 @@ export const newRepository = (folder: string, name: string) => {
   git('add', '--all')
   git('commit', '--quiet', '--message=change')
   git('tag', '--annotate', '--message=release', 'v1')
+  git('tag', TAG_LIKE_A_COMMIT)
+  git('replace', 'HEAD:src/a.ts', 'HEAD:odd.txt')
   return { repo, sha: git('rev-parse', 'HEAD'), tree: git('rev-parse', 'HEAD^{tree}'), tag: git('rev-parse', 'v1') }
 }
 
@@ -142,7 +149,7 @@ export const fullFile = (sha: string): Evidence => {
         ranges: [
           { ...range, start: 1, end: 4 },
           { ...range, start: 6, end: 7, evidence: 'replaced', session: 1, events: [3] },
-          { ...range, path: 'odd.txt', start: 1, end: 3, session: 1, events: [3] },
+          { ...range, path: 'odd.txt', start: 1, end: 4, session: 1, events: [3] },
         ],
         unknown: [{ path: 'src/a.ts', start: 5, end: 5 }],
       },

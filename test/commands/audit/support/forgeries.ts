@@ -4,7 +4,18 @@ import { signCheckpoint } from '../../../../src/server/proof/checkpoint.ts'
 import { generateSigner, signNote } from '../../../../src/server/proof/note.ts'
 import { leafHash } from '../../../../src/server/proof/tree.ts'
 import { signer } from '../../../server/proof/support.ts'
-import { AT, ENTRIES, emptyFile, entryOf, fileOfEntry, fullFile, logOf, session, witness } from './evidence-files.ts'
+import {
+  AT,
+  ENTRIES,
+  TAG_LIKE_A_COMMIT,
+  emptyFile,
+  entryOf,
+  fileOfEntry,
+  fullFile,
+  logOf,
+  session,
+  witness,
+} from './evidence-files.ts'
 
 /** A forged file; `step` is the one that fails, if only one may be named. */
 export type Forgery = readonly [step: 'any' | 'format' | 1 | 2 | 3 | 4 | 5 | 6 | 7, what: string, file: unknown]
@@ -205,12 +216,18 @@ const inTheForm = ({ sha }: Repository): Forgery[] => {
     ['any', 'a commit by its beginning', commit({ sha: sha.slice(0, 12) })],
     ['any', 'a commit in capitals', commit({ sha: `A${sha.slice(1)}` })],
     ['any', 'a commit with a line feed', commit({ sha: `${sha}\n` })],
+    [
+      'any',
+      'a commit that clears a terminal',
+      commit({ sha: '\u001b[2J\u001b[Hthese 212 lines were in recorded calls' }),
+    ],
     ['any', 'a path out of the repository', range(0, { path: '../src/a.ts' })],
     ['any', 'a path through itself', range(0, { path: 'src/./a.ts' })],
     ['any', 'a path with two slashes', range(0, { path: 'src//a.ts' })],
     ['any', 'a path that ends with a slash', range(0, { path: 'src/a.ts/' })],
     ['any', 'an absolute path', range(0, { path: '/src/a.ts' })],
     ['any', 'an empty path', range(0, { path: '' })],
+    ['any', 'a very long path', range(0, { path: `${'a/'.repeat(2_048)}b` })],
     ['any', 'a path with NUL', range(0, { path: 'src/a.ts\0' })],
     ['any', 'line 0', range(0, { start: 0 })],
     ['any', 'a range that ends before its start', range(0, { start: 4, end: 3 })],
@@ -404,7 +421,9 @@ const inTheRest = ({ sha, tree, tag }: Repository): Forgery[] => {
     [5, 'an event that is not there', range(0, { events: [1, 7] })],
     [5, 'an event without the lines', range(0, { events: [1] })],
     [5, 'a commit that is not there', commit({ sha: 'f'.repeat(40) })],
+    [5, 'a path that clears a terminal', range(2, { path: '\u001b[2J\nthese 212 lines were in recorded calls' })],
     [5, 'a tree for a commit', commit({ sha: tree })],
+    [5, 'a commit by a tag of hexadecimal digits', commit({ sha: TAG_LIKE_A_COMMIT })],
     [5, 'a tag for a commit', commit({ sha: tag })],
     [5, 'a commit twice', edit(({ commits }) => void commits.push({ sha, ranges: [], unknown: [] }))],
     [

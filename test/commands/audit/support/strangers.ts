@@ -83,6 +83,13 @@ export const verdictsOfGo = async (program: string, paths: readonly string[], kn
   return verdicts
 }
 
+/** Whether the programs refuse to check anything with these options. */
+export const areRefused = (go: string, args: readonly string[]): { go: boolean; python: boolean } => {
+  const ofGo = spawnSync(go, args, { encoding: 'utf8' })
+  const ofPython = spawnSync('python3', [join(SOURCES, 'verify-evidence.py'), ...args])
+  return { go: ofGo.status === 3 && ofGo.stdout.startsWith('REFUSED, format'), python: ofPython.status === 2 }
+}
+
 /** The verdicts of the verifier in Python, which takes several files and says which one it means. */
 export const verdictsOfPython = async (paths: readonly string[], known: Known): Promise<Verdict[]> => {
   const { code, stdout } = await outputOf('python3', [

@@ -14,7 +14,6 @@ import { beginCheck, evidenceIn, jsonIn } from '../../server/proof/evidence/chec
 import { describeEvidence, evidenceDocument } from '../../server/proof/evidence/describe.ts'
 import { parseVerifier } from '../../server/proof/note.ts'
 import { readLines } from './evidence/repository.ts'
-import { verifyServer } from './verify-server.ts'
 
 type Options = {
   readonly server?: string | true
@@ -114,7 +113,10 @@ export const verify = async (options: Options): Promise<number> => {
   assertUsable(options)
   const acceptedLosses = lossesOf(options)
   if (offline !== undefined) return verifyOffline(offline, options)
-  if (server !== undefined) return verifyServer(server === true ? undefined : server, options)
+  if (server !== undefined) {
+    const { verifyServer } = await import('./verify-server.ts') // a file is checked without the client
+    return verifyServer(server === true ? undefined : server, options)
+  }
   // With much that only the service has: the client goes without it.
   const { verifyDatabase } = await import('./verify-database.ts')
   return verifyDatabase({ ...options, acceptedLosses })

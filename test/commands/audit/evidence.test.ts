@@ -10,6 +10,7 @@ import { until } from '../../support/until.ts'
 import { ask, tokenIn } from '../support/api.ts'
 import { type Desk, newDesk, putSession } from '../support/desk.ts'
 import type { Document } from '../support/documents.ts'
+import type { Ended } from '../support/user.ts'
 import { type World, inWorld, namespaceOf } from '../support/world.ts'
 
 const test = suite('tracebook audit evidence')
@@ -33,7 +34,7 @@ type Story = {
   /** Makes a file, and gives it with its path. */
   make(...args: readonly string[]): Promise<{ readonly file: Evidence; readonly path: string; readonly err: string }>
   /** Checks a file, and gives the document that says what it proves. */
-  check(path: string, ...args: readonly string[]): Promise<{ readonly how: number; readonly found: Document }>
+  check(path: string, ...args: readonly string[]): Promise<{ readonly how: Ended['how']; readonly found: Document }>
 }
 
 let files = 0

@@ -2,12 +2,14 @@ import { UsageError } from './exit.ts'
 
 // Explanations of errors with a file that the user has named. Any other error is thrown unchanged.
 
-/** @throws UsageError when the file does not exist */
+/** @throws UsageError when the file does not exist, or is a folder */
 export const explainMissingFile =
   (file: string) =>
   (error: unknown): never => {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new UsageError(`There is no file ${file}.`, { cause: error })
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EISDIR') throw new UsageError(`${file} is a folder.`, { cause: error })
+    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`, { cause: error })
+    throw error
   }
 
 /** @throws UsageError when the file cannot be written because of its path */

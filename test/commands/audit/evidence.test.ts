@@ -184,8 +184,8 @@ test('a whole session needs no repository; a file is never overwritten, and noth
     assert.is(readFileSync(path, 'utf8'), before)
     const printed = await user.run('audit', 'evidence', '--trace', 'first')
     assert.equal([printed.how, (JSON.parse(printed.out) as Evidence).sessions.length], [0, 1])
-    const none = join(folder, 'none', 'x.json')
-    assert.is((await user.run('audit', 'evidence', '--trace', 'first', '--output', none)).how, 2)
+    for (const output of [join(folder, 'none', 'x.json'), ''])
+      assert.is((await user.run('audit', 'evidence', '--trace', 'first', '--output', output)).how, 2)
     assert.equal(
       readdirSync(folder).filter((name) => name.endsWith('.tmp')),
       [],
@@ -229,6 +229,8 @@ test('--since proves that the log continues a checkpoint, and refuses one that i
     const [other, said] = await refused(signCheckpoint({ size: 3, root: Buffer.alloc(32, 1) }, signer))
     assert.is(other, 3, said)
     assert.match(said, /^REFUSED: .*step 6 fails, proof: it does not lead from the older checkpoint to this one/m)
+    const { how, err } = await user.run('audit', 'evidence', '--trace', 'first', '--since', folder)
+    assert.equal([how, err], [2, `tracebook: ${folder} is a folder.\n`])
     const [longer] = await refused(signCheckpoint({ size: 1e9, root: Buffer.alloc(32, 1) }, signer))
     assert.is(longer, 3)
   }))

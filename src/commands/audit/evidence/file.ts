@@ -14,8 +14,9 @@ import type { EvidenceFrame } from '../../../server/proof/evidence/check.ts'
 const exists = (path: string): UsageError =>
   new UsageError(`${path} is there already, and is not overwritten: give another name.`)
 
-/** @throws UsageError for a file that exists */
+/** @throws UsageError for a file that exists, or has no name */
 export const assertNew = async (path: string): Promise<void> => {
+  if (path === '') throw new UsageError('--output is empty: give the name of a file.')
   const isThere = await access(path).then(
     () => true,
     () => false,

@@ -35,6 +35,7 @@ var (
 	taken      = map[string][][2]int64{} // the lines that stand in the file, by commit and path
 	found      = map[any]int{}           // how many lines are in events, by session
 	withheld   int                       // how many events have only a hash
+	deleted    int                       // how many deletions are shown
 )
 
 func must(holds bool, format string, values ...any) {
@@ -228,6 +229,9 @@ func main() {
 		step = fmt.Sprint("step 7, deletion ", i)
 		event, stream := events[number(one.(object)["event"])], "trace-"+one.(object)["traceId"].(string)
 		must(event == nil || event[1] == stream && event[2] == "TraceDeleted", "it is not this event")
+		if event != nil {
+			deleted++
+		}
 	}
 	lines, counts := 0, []string{}
 	for session, count := range found {
@@ -235,5 +239,5 @@ func main() {
 	}
 	sort.Strings(counts)
 	fmt.Printf("these %d lines were in recorded calls of these %d sessions before this checkpoint: %s\n", lines, len(found), strings.Join(counts, ", "))
-	fmt.Printf("%d events are withheld, %d sessions deleted; this holds if the key of the log is %s, %s\n", withheld, len(deletions), key, whose)
+	fmt.Printf("%d events are withheld, %d sessions deleted; this holds if the key of the log is %s, %s\n", withheld, deleted, key, whose)
 }

@@ -244,11 +244,13 @@ class File:
             self.step = "step 6, previous checkpoint"
             older, old = open_checkpoint(log["previous"]["checkpoint"], *key)
             must(roots_of(older, size, hashes(log["previous"]["proof"]), old) == (old, root), "its proof does not lead to this one")
+        deleted = 0
         for i, deletion in enumerate(listed(file["deletions"])):
             self.step = f"step 7, deletion {i}"
             stream, event = "trace-" + string(deletion["traceId"]), self.events[whole(deletion["event"])]
             must(event is None or event[:2] == (stream, "TraceDeleted"), "it is not this event")
-        lines, withheld, deleted = sum(self.found.values()), self.events.count(None), len(file["deletions"])
+            deleted += event is not None
+        lines, withheld = sum(self.found.values()), self.events.count(None)
         counts = ", ".join(sorted(f"{session} ({count} lines)" for session, count in self.found.items()))
         whose = "which nobody but the file has named" if given is None else "which you have given"
         return (

@@ -8,21 +8,26 @@ import type { Page } from './page.ts'
 import { type NamedTrace, traceCrumbs } from './trace-actions.ts'
 import { type ShownCoverage, uncoveredNote } from './trace-timeline.ts'
 
+/** Why the file does not begin with the creation of the session; `at` in milliseconds since 1970, `movedFrom` the namespace that it was in. */
+export type BegunAnew = { readonly at: number; readonly movedFrom: string | undefined }
+
 type EvidenceView = {
   readonly trace: NamedTrace
   readonly coverage: ShownCoverage
-  /** When the past of the session was erased, in milliseconds since 1970. */
-  readonly erasedAt: number | undefined
+  readonly begunAnew: BegunAnew | undefined
   /** The name that the file is saved under. */
   readonly fileName: string
   /** The address of the service as commands may name it. */
   readonly service: string | undefined
 }
 
-const erasedNote = (erasedAt: number | undefined): Html =>
-  erasedAt === undefined
+const whyAnew = ({ movedFrom }: BegunAnew): string =>
+  movedFrom === undefined ? 'The past of this session was erased' : `This session was moved here from @${movedFrom}`
+
+const begunAnewNote = (anew: BegunAnew | undefined): Html =>
+  anew === undefined
     ? none
-    : markup`<p class="note">${icon('erased')}<span>The past of this session was erased at ${timeHtml(erasedAt)}. The file begins with that, and has each message as it was then: it proves nothing about earlier times.</span></p>\n`
+    : markup`<p class="note">${icon('erased')}<span>${whyAnew(anew)} at ${timeHtml(anew.at)}. The file begins with that, and has each message as it was then: it proves nothing about earlier times.</span></p>\n`
 
 const fileHtml = ({ trace: { slug, externalId }, coverage }: EvidenceView): Html =>
   coverage.is === 'covered'
@@ -64,14 +69,14 @@ const checkHtml = ({ coverage, fileName, service }: EvidenceView): Html => {
 
 /** `/@{slug}/{externalId}/-/evidence`: what evidence of a session proves and what not, the file, and how to check it. */
 export const evidencePage = (view: EvidenceView): Page => {
-  const { trace, coverage, erasedAt } = view
+  const { trace, coverage, begunAnew } = view
   const { slug, externalId } = trace
   return {
     title: 'Evidence of this session',
     name: 'trace-evidence',
     heading: markup`${traceCrumbs(trace)}<h1>Evidence of this session</h1>\n`,
     content: markup`<section class="prose"><p>One file, by which others can check what was recorded of this session, and since when: without this service, and without trusting those who run it.</p>
-${uncoveredNote(coverage, evidencePath(slug, externalId))}${erasedNote(erasedAt)}${fileHtml(view)}</section>
+${uncoveredNote(coverage, evidencePath(slug, externalId))}${begunAnewNote(begunAnew)}${fileHtml(view)}</section>
 ${contentHtml(traceTimelinePath(slug, externalId))}${meaning}${checkHtml(view)}`,
   }
 }

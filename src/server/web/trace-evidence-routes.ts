@@ -4,7 +4,7 @@ import { attachment, fileNameOf } from '../export/attachment.ts'
 import { type PresentTraceRow, firstRevision } from '../history/locate.ts'
 import type { HistoryServices } from '../history/services.ts'
 import { eventAt } from '../history/single-events.ts'
-import { evidencePage } from '../pages/trace-evidence.ts'
+import { type BegunAnew, evidencePage } from '../pages/trace-evidence.ts'
 import { sendPage } from '../pages/page.ts'
 import { coverageOf } from '../proof/coverage.ts'
 import { sendEvidence } from '../proof/evidence-file.ts'
@@ -16,9 +16,13 @@ type Services = HistoryServices & ProofServices & { readonly now: () => number }
 
 const EXTENSION = 'evidence.json'
 
-/** When the past of a trace was erased, in milliseconds since 1970; undefined if it never was. */
-const erasedAt = async (services: Services, trace: PresentTraceRow): Promise<number | undefined> =>
-  trace.erased === null ? undefined : metadataOf(await eventAt(services, `trace-${trace.id}`, firstRevision(trace))).at
+/** What a trace has begun anew with: the erasure of its past, or a move; undefined if it has not. */
+const begunAnew = async (services: Services, trace: PresentTraceRow): Promise<BegunAnew | undefined> => {
+  if (trace.erased === null) return undefined
+  const event = await eventAt(services, `trace-${trace.id}`, firstRevision(trace))
+  const { movedFrom } = JSON.parse(event.data) as { readonly movedFrom?: { readonly slug: string } }
+  return { at: metadataOf(event).at, movedFrom: movedFrom?.slug }
+}
 
 /** `GET /@{slug}/{externalId}/-/evidence` and `…/-/evidence.json`: what evidence of a session proves, and the file, for members of its namespace. */
 export const traceEvidenceRoutes = (app: FastifyInstance, services: Services): void => {
@@ -26,11 +30,11 @@ export const traceEvidenceRoutes = (app: FastifyInstance, services: Services): v
 
   app.get<{ Params: TraceParams }>('/@:slug/:externalId/-/evidence', options, async ({ caller, params }, reply) => {
     const { trace, named } = await traceOfHistory(services, params, caller)
-    const [coverage, erased] = await Promise.all([coverageOf(services, trace), erasedAt(services, trace)])
+    const [coverage, anew] = await Promise.all([coverageOf(services, trace), begunAnew(services, trace)])
     const fileName = `${fileNameOf(named.title)}.${EXTENSION}`
     return sendPage(
       reply,
-      evidencePage({ trace: named, coverage, erasedAt: erased, fileName, service: app.printedAddress() }),
+      evidencePage({ trace: named, coverage, begunAnew: anew, fileName, service: app.printedAddress() }),
     )
   })
 

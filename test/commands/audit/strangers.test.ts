@@ -102,6 +102,8 @@ const checkMade = async (scene: Scene) => {
   assertProves(good[0]!, 8, 2, 0, 1)
   for (const { says } of [good[0]!.go, good[0]!.python])
     assert.match(says, 'before this checkpoint: t1 (3 lines), t2 (5 lines)\n')
+  const withheld = good.find(({ what }) => what === 'a deletion withheld')!
+  assertProves(withheld, 8, 2, 1, 0)
   assertAccepted(await judge(scene, goodFiles(sha), {}))
   await judgeForged(scene, forgeries(repository), { key })
   await judgeForged(scene, forgeriesOfLines(repository), { key, repo })

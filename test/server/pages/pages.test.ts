@@ -225,13 +225,13 @@ const pagesOf = (words: string): Readonly<Record<string, Page>> => {
         trace: shownTrace,
         fileName: 'a.evidence.json',
         service: words,
-        erasedAt: 0,
+        begunAnew: { at: 0, movedFrom: words },
       },
       coverage: { is: 'covered', checkpoint: { size: 1, key: 'log+1+key' }, through: 0n, retryAfter: 2 },
     }),
     'no evidence': evidencePage({
       ...{ trace: shownTrace, fileName: 'a.evidence.json', service: words },
-      ...{ coverage: { is: 'unsigned' }, erasedAt: undefined },
+      ...{ coverage: { is: 'unsigned' }, begunAnew: undefined },
     }),
     'timeline of a session': traceTimelinePage({
       ...{ trace: shownTrace, nextCursor: words, now: 0 },

@@ -108,6 +108,22 @@ test('after an erasure of its past a session has evidence from there on, and its
   assert.is((await timelineOf(ada, page)).length, 2)
 })
 
+test('a session that was moved has evidence from there on, and its page says from where', async () => {
+  const { slug } = await ada.newTeam()
+  const { url, externalId } = await ada.newTrace({}, [textMessage('a', 'one')])
+  await ada.send('POST', `${url}/move`, { namespace: slug })
+  const page = `/@${slug}/${externalId}`
+  const { told, begins } = await evidenceOf(ada, page)
+  assert.equal(
+    told.map(([type]) => type),
+    ['MessageRestated', 'HistoryErased'],
+  )
+  assert.is(begins, 'HistoryErased')
+  const { body } = await ada.open(`${page}/-/evidence`)
+  assert.match(body, `This session was moved here from @${ada.namespaceSlug} at`)
+  assert.not.match(body, 'was erased at')
+})
+
 test('a session that was created again has evidence of its present life, a deleted one none', async () => {
   const { page, url, externalId } = await ada.newTrace({}, [textMessage('a', 'the first life')])
   await ada.send('DELETE', url)

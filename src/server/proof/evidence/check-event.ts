@@ -17,6 +17,8 @@ export type ShownEvent = {
   readonly by: string | undefined
   /** The `externalId` of the trace or the message that the event is about. */
   readonly externalId: string | undefined
+  /** The namespace from which the trace was moved by this event. */
+  readonly movedFrom: string | undefined
 }
 
 /** Of a withheld event only its place in the log is known. */
@@ -41,9 +43,13 @@ const checkInclusion = ({ index, proof, entry, leaf }: EvidenceEvent, head: Tree
   if (!root?.equals(head.root)) throw new BadEvidence(2, place, 'it does not lead to the root of the checkpoint')
 }
 
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+
 const textIn = (value: unknown, name: string): string | undefined => {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  const found = (value as Record<string, unknown>)[name]
+  const found = memberOf(value, name)
   return typeof found === 'string' ? found : undefined
 }
 
@@ -74,7 +80,9 @@ const readEntry = (text: string, index: number, place: string): { event: ShownEv
   const at = metadata?.at
   if (!Number.isSafeInteger(at)) throw new BadEvidence(3, place, 'its metadata has no time')
   const by = textIn(metadata?.actor, 'userId')
-  return { event: { index, id, stream, type, at: at as number, by, externalId: textIn(data, 'externalId') }, data }
+  const movedFrom = textIn(memberOf(data, 'movedFrom'), 'slug')
+  const externalId = textIn(data, 'externalId')
+  return { event: { index, id, stream, type, at: at as number, by, externalId, movedFrom }, data }
 }
 
 /** An event that has passed the steps 2 and 3, with the value of its data if it is shown. */

@@ -31,10 +31,14 @@ const ofEvents = (events: readonly CheckedEvent[]): string[] => {
   ]
 }
 
+const whatBegan = ({ type, movedFrom }: ShownEvent): string => {
+  if (type === 'TraceCreated') return 'created'
+  return movedFrom === undefined ? 'its past was erased' : `moved there from ${movedFrom}`
+}
+
 const begun = ({ begins }: CheckedSession): string => {
   if (!begins) return 'its first event is withheld'
-  const what = begins.type === 'TraceCreated' ? 'created' : 'its past was erased'
-  return `${what} ${timeText(begins.at)} ${byText(begins)}`
+  return `${whatBegan(begins)} ${timeText(begins.at)} ${byText(begins)}`
 }
 
 const ofSession = (session: CheckedSession): string => {
@@ -64,14 +68,19 @@ const ofPrevious = ({ previous, size }: CheckedEvidence): string[] =>
     ? [`6. The log has continued the checkpoint that it had signed at ${previous.size} of these ${size} events.`]
     : []
 
-const ofDeletions = ({ deletions }: CheckedEvidence): string[] => [
-  ...(deletions.length > 0 ? [`7. ${counted(deletions.length, 'trace was', 'traces were')} deleted:`] : []),
-  ...deletions.map((event) =>
-    event
-      ? `     ${event.externalId}: ${timeText(event.at)} ${byText(event)}`
-      : '     one of which the event is withheld',
-  ),
-]
+const ofDeletions = ({ deletions }: CheckedEvidence): string[] => {
+  const shown = deletions.filter((event) => event !== undefined)
+  const withheld = deletions.length - shown.length
+  return [
+    ...(shown.length > 0 ? [`7. ${counted(shown.length, 'trace was', 'traces were')} deleted:`] : []),
+    ...shown.map((event) => `     ${event.externalId}: ${timeText(event.at)} ${byText(event)}`),
+    ...(withheld > 0
+      ? [
+          `7. Of ${counted(withheld, 'deletion')} that the file names the event is withheld: nothing shows that it is one.`,
+        ]
+      : []),
+  ]
+}
 
 /** What a file proves, step by step, as lines of text. @param hasRepository whether lines were checked */
 export const describeEvidence = (found: CheckedEvidence, hasRepository: boolean): string[] => [
@@ -103,7 +112,7 @@ export const evidenceDocument = ({
     commits: commits.length,
     lines,
   },
-  erased: deletions.length,
+  erased: deletions.filter((event) => event !== undefined).length,
   withheld: events.filter((event) => !isShown(event)).length,
   keyGiven: isKnownKey,
 })

@@ -6,6 +6,7 @@ import { assembleEvidence } from '../../../../src/server/proof/evidence/assemble
 import { BadEvidence, type Step } from '../../../../src/server/proof/evidence/bad-evidence.ts'
 import { isShown } from '../../../../src/server/proof/evidence/check-event.ts'
 import { checkEvidence } from '../../../../src/server/proof/evidence/check.ts'
+import { describeEvidence, evidenceDocument } from '../../../../src/server/proof/evidence/describe.ts'
 import type { LinesOfRange } from '../../../../src/server/proof/evidence/line-check.ts'
 import { generateSigner, signNote } from '../../../../src/server/proof/note.ts'
 import { leafHash } from '../../../../src/server/proof/tree.ts'
@@ -283,6 +284,10 @@ test('withheld events are reported, and are no error', () => {
   assert.equal(found.events.filter(isShown), [])
   assert.equal([found.sessions.map(({ begins }) => begins), found.deletions], [[undefined, undefined], [undefined]])
   assert.equal(found.lines, { checked: 0, of: 3 })
+  assert.is(evidenceDocument(found).erased, 0, 'a deletion that nothing shows is none')
+  const said = describeEvidence(found, true).join('\n')
+  assert.match(said, '7. Of 1 deletion that the file names the event is withheld: nothing shows that it is one.')
+  assert.not.match(said, '1 trace was deleted')
 })
 
 test('lines of a range whose events are partly withheld are checked as far as they are shown', () => {

@@ -139,6 +139,12 @@ test('a file that was touched is refused with the step, the event and the line',
     const another = 'f'.repeat(40)
     const place = `commit ${another}`
     assert.equal(await refused(({ commits }) => void (commits[0]!.sha = another)), [3, 'refused', 5, place])
+    const overlapping = (forged: Evidence) => {
+      forged.commits[0]!.sha = another
+      first(forged).end = 4
+    }
+    const before = `line 4 of src/a.ts in ${another}`
+    assert.equal(await refused(overlapping), [3, 'refused', 5, before], 'before anything is read')
     const missing = (forged: Evidence) => void (first(forged).path = 'src/none.ts')
     assert.equal(await refused(missing), [3, 'refused', 5, `line 1 of src/none.ts in ${sha}`])
     writeFileSync(`${path}.forged`, '{"format": "tracebook-evidence/2"}')

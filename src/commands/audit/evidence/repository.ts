@@ -2,18 +2,20 @@ import type { EvidenceCommit, EvidenceRange } from '../../../contract/evidence.t
 import { committedFiles, findNoCommit } from '../../../client/git/committed-files.ts'
 import type { OpenRepository } from '../../../client/git/open-repository.ts'
 import { BadEvidence } from '../../../server/proof/evidence/bad-evidence.ts'
+import { assertLinesOnce } from '../../../server/proof/evidence/check.ts'
 import type { LinesOfRange } from '../../../server/proof/evidence/line-check.ts'
 
 const pathsOf = ({ sha, ranges }: EvidenceCommit) => [sha, [...new Set(ranges.map(({ path }) => path))]] as const
 
 /**
- * Reads the lines of all ranges from a repository, for step 5 of the check. Only these lines are held. @throws BadEvidence if the repository does not have one of the
- * commits, GitFailed
+ * Reads the lines of all ranges from a repository, for step 5 of the check. Only these lines are held, each once: a file whose ranges overlap is refused before
+ * that, so that a small one cannot fill the memory. @throws BadEvidence, also if the repository does not have one of the commits; GitFailed
  */
 export const readLines = async (
   repository: OpenRepository,
   commits: readonly EvidenceCommit[],
 ): Promise<LinesOfRange> => {
+  assertLinesOnce(commits)
   const shas = commits.map(({ sha }) => sha)
   const missing = await findNoCommit(repository, shas)
   if (missing !== undefined) throw new BadEvidence(5, `commit ${missing}`, 'the repository has no such commit')

@@ -149,7 +149,6 @@ const checkSession = (
   return begins
 }
 
-/** No line of a file stands in two ranges, so that none counts twice. @throws BadEvidence */
 const assertDisjoint = (all: readonly EvidenceLines[], sha: string): void => {
   for (const [path, lines] of Map.groupBy(all, ({ path }) => path)) {
     const sorted = lines.toSorted((a, b) => a.start - b.start)
@@ -159,13 +158,22 @@ const assertDisjoint = (all: readonly EvidenceLines[], sha: string): void => {
   }
 }
 
-/** Step 5, the part that needs no repository. @throws BadEvidence */
+/** Each commit is there once, and no line of it twice, so that none counts twice, or is held twice. @throws BadEvidence */
+export const assertLinesOnce = (commits: readonly EvidenceCommit[]): void => {
+  const seen = new Set<string>()
+  for (const { sha, ranges, unknown } of commits) {
+    if (seen.has(sha)) throw new BadEvidence(5, `commit ${sha}`, 'the file has it twice')
+    seen.add(sha)
+    assertDisjoint([...ranges, ...unknown], sha)
+  }
+}
+
+/** The rest of step 5 that needs no repository. @throws BadEvidence */
 const checkCommit = (
-  { sha, ranges, unknown }: EvidenceCommit,
+  { sha, ranges }: EvidenceCommit,
   sessions: readonly EvidenceSession[],
   events: readonly CheckedEvent[],
 ): void => {
-  assertDisjoint([...ranges, ...unknown], sha)
   for (const { path, start, end, session, events: own } of ranges) {
     const place = `lines ${start} to ${end} of ${path} in ${sha}`
     const trace = sessions[session]
@@ -192,12 +200,8 @@ const checkDeletion = (
 }
 
 const checkCommits = ({ commits, sessions }: EvidenceFrame, events: readonly CheckedEvent[]): void => {
-  const seen = new Set<string>()
-  for (const commit of commits) {
-    if (seen.has(commit.sha)) throw new BadEvidence(5, `commit ${commit.sha}`, 'the file has it twice')
-    seen.add(commit.sha)
-    checkCommit(commit, sessions, events)
-  }
+  assertLinesOnce(commits)
+  for (const commit of commits) checkCommit(commit, sessions, events)
 }
 
 const linesIn = (commits: readonly EvidenceCommit[]): number =>

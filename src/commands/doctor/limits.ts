@@ -129,13 +129,15 @@ const roomLimit = (figures: Figures, grows: Grows): Limit => {
   return measured({ ...about, now: used + twice, limit, perDay }, whyUnknown(figures))
 }
 
+export const MORE_CONNECTIONS =
+  'Raise max_connections of PostgreSQL, or what the role or the database may have of them, or lower DATABASE_CONNECTIONS of the processes.'
+
 /** Counts what all processes may open, not what they have open now. Where none runs, one is counted. */
 const connectionsLimit = ({ connections }: Figures): Limit => {
   const { open, free, processes, ours, ofEach } = connections
   const now = open - ours + Math.max(ours, Math.max(1, processes) * ofEach)
   const limit = open + free
-  const helps = 'Raise max_connections of PostgreSQL, or lower DATABASE_CONNECTIONS of the processes.'
-  const about = { name: 'connections', unit: 'connections', now, limit, helps } as const
+  const about = { name: 'connections', unit: 'connections', now, limit, helps: MORE_CONNECTIONS } as const
   return now > limit ? { ...about, days: 0 } : about
 }
 

@@ -14,6 +14,7 @@ import { readStoredTree } from '../../server/proof/stored-tree.ts'
 import { segmentsStatement } from '../../tables/search.ts'
 import { assertHasSchema } from '../support/read-models.ts'
 import type { Figures, GroupLag, Growth, Unseen } from './figures.ts'
+import { MORE_CONNECTIONS } from './limits.ts'
 import {
   type ServerSettings,
   diskOf,
@@ -99,23 +100,43 @@ const read = async (client: Client, options: ReadOptions): Promise<Figures> => {
   }
 }
 
+/** Tables in a schema that the role may not use are as if they did not exist. */
+const closedSchemaStatement = `
+  select nspname as name from pg_namespace where nspname = any($1) and not has_schema_privilege(oid, 'usage') order by nspname limit 1`
+
+/** A schema that the role may not use. */
+const closedSchema = async (client: Client): Promise<string | undefined> => {
+  const schemas = ['log', 'tracebook', ...groups.map(schemaOf)]
+  return (await client.query<{ name: string }>(closedSchemaStatement, [schemas])).rows[0]?.name
+}
+
 /** What the role may not read, and how a superuser lets it. */
 const explain = async (client: Client, error: unknown): Promise<unknown> => {
-  if (!hasSqlState(error, SqlState.insufficientPrivilege)) return error
+  if (!hasSqlState(error, SqlState.insufficientPrivilege, SqlState.undefinedTable)) return error
+  const closed = await closedSchema(client)
+  if (closed === undefined && !hasSqlState(error, SqlState.insufficientPrivilege)) return error
   const { role } = await readServer(client)
+  const denied = closed === undefined ? (error as Error).message : `permission denied for schema ${closed}`
   return new Error(
-    `The role ${role} lacks the right pg_read_all_data (${(error as Error).message}). ` +
+    `The role ${role} lacks the right pg_read_all_data (${denied}). ` +
       `As a superuser, run: grant pg_read_all_data to ${quoted(role)}. Or connect as the role of the service.`,
   )
 }
 
+const explainConnecting = (error: unknown): unknown =>
+  hasSqlState(error, SqlState.tooManyConnections)
+    ? new Error(`PostgreSQL takes no more connections (${(error as Error).message}). ${MORE_CONNECTIONS}`)
+    : error
+
 /**
  * Reads what `limitsOf` needs from a database in use: in statements of a second at most, without a write, and without waiting for locks for long.
- * @throws Error that names the version, the schema or the right that is missing
+ * @throws Error that names the version, the schema or the right that is missing, or says that the server takes no more connections
  */
 export const readFigures = (options: ReadOptions): Promise<Figures> =>
   withConnection(newReportClient(options.url, 'doctor', schemaOf(searchGroup)), (client) =>
     read(client, options).catch(async (error: unknown) => {
       throw await explain(client, error)
     }),
-  )
+  ).catch((error: unknown) => {
+    throw explainConnecting(error)
+  })

@@ -57,25 +57,24 @@ export const missingRights = ({ role, readsSettings, isLocal }: Server, config: 
   return [{ right, hides, grant: `grant ${right} to ${quoted(role)}` }]
 }
 
-/** A process follows the checkpoint of each group here, or, if it reads a standby, watches with one connection how far that is behind. */
+/** A process follows the checkpoint of each group with a connection here, also if it reads a standby. */
 const sessionsStatement = `
-  select count(*)::int4 as ours, (count(*) filter (where application_name = 'tracebook checkpoint watch'))::int4 as watches,
-    (count(*) filter (where application_name = 'tracebook standby watch'))::int4 as standbys
+  select count(*)::int4 as ours, (count(*) filter (where application_name = 'tracebook checkpoint watch'))::int4 as watches
   from pg_stat_activity
   where datname = current_database() and starts_with(application_name, 'tracebook ') and pid <> pg_backend_pid()`
 
-type Sessions = { readonly ours: number; readonly watches: number; readonly standbys: number }
+type Sessions = { readonly ours: number; readonly watches: number }
 
 export const readConnections = async (client: Client, ofEach: number): Promise<Connections> => {
   const { free } = await readServerState(client)
   const { rows: opened } = await client.query<{ open: number }>(
     'select coalesce(sum(numbackends), 0)::int4 as open from pg_stat_database',
   )
-  const { ours, watches, standbys } = (await client.query<Sessions>(sessionsStatement)).rows[0]!
+  const { ours, watches } = (await client.query<Sessions>(sessionsStatement)).rows[0]!
   return {
     open: opened[0]!.open - 1, // without this one
     free,
-    processes: Math.ceil(watches / groups.length) + standbys,
+    processes: Math.ceil(watches / groups.length),
     ours,
     ofEach,
   }
@@ -83,10 +82,11 @@ export const readConnections = async (client: Client, ofEach: number): Promise<C
 
 const DAY_MS = 86_400_000
 
+/** Without a `wal_status`, a slot keeps none: no standby has used it yet. */
 const slotsStatement = `
-  select slot_name as name, active as "isActive", coalesce(wal_status, 'reserved') as status,
+  select slot_name as name, active as "isActive", wal_status as status,
     pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn)::float8 as kept
-  from pg_replication_slots`
+  from pg_replication_slots where wal_status is not null`
 
 const walStatement = `
   select pg_size_bytes(current_setting('max_slot_wal_keep_size'))::float8 as most, wal_bytes::float8 as bytes,

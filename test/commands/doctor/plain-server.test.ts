@@ -67,6 +67,33 @@ test('a role that may not read the service is told which right it lacks, and onl
   assert.is((await ask()).how, 0)
 })
 
+test('a role that may read the log, but no read models, is told which right it lacks', async () => {
+  await asAdmin('create role partly login')
+  for (const schema of ['log', 'tracebook']) {
+    await asAdmin(`grant usage on schema ${schema} to partly`)
+    await asAdmin(`grant select on all tables in schema ${schema} to partly`)
+  }
+  const { how, err } = await runCommand(['doctor'], { DATABASE_URL: urlOf('partly') })
+  assert.is(how, 1)
+  assert.match(err, 'The role partly lacks the right pg_read_all_data (permission denied')
+})
+
+test('where no connection is left, that is said, and what helps', async () => {
+  await asAdmin('alter role tracebook connection limit 0')
+  const { how, err } = await runCommand(['doctor'], { DATABASE_URL: url })
+  await asAdmin('alter role tracebook connection limit -1')
+  assert.is(how, 1)
+  assert.match(err, 'PostgreSQL takes no more connections (too many connections for role "tracebook")')
+  assert.match(err, 'Raise max_connections of PostgreSQL, or what the role or the database may have of them')
+})
+
+test('a slot that no standby has used yet keeps no WAL, so that none ends', async () => {
+  await asAdmin(`select pg_create_physical_replication_slot('unused')`)
+  const { limit } = await askJson()
+  await asAdmin(`select pg_drop_replication_slot('unused')`)
+  assert.equal([limit('wal').now, limit('wal').limit], [0, undefined])
+})
+
 test('WAL that is kept for a standby that is away is seen, and has ended where the server has removed some', async () => {
   await asAdmin(`select pg_create_physical_replication_slot('away', true)`)
   await asAdmin('create table public.filler as select generate_series(1, 10000)')

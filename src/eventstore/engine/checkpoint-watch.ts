@@ -79,16 +79,22 @@ export const watchCheckpoint = (options: {
   const wakeup = newWakeup()
   const primary = newKeptConnection(url, (client) => holdUseLock(client, schema))
   const read = readUrl === url ? primary : newKeptConnection(readUrl, async () => {})
-  const connections = new Set([primary, read])
 
-  const destroy = () => {
-    for (const connection of connections) connection.destroy()
+  /** Whether the schema is locked: also while there is nothing to read, because the standby is away. */
+  const locked = async (): Promise<boolean> => {
+    try {
+      await primary.get()
+      return true
+    } catch {
+      primary.destroy()
+      return false
+    }
   }
 
   const poll = async () => {
+    if (!(await locked())) return
     try {
       const connection = await read.get()
-      await primary.get()
       if (!isNeeded()) return
       const checkpoint = await readCheckpoint(connection, schema)
       if (!checkpoint.ready) return
@@ -97,17 +103,17 @@ export const watchCheckpoint = (options: {
       quarantine.set(list)
       if ((await isValid(checkpoint)) && isNeeded()) watermark.advance(checkpoint.position)
     } catch {
-      destroy() // the database cannot be reached, or no process has created this version's schema yet
+      read.destroy() // the database cannot be reached, or no process has created this version's schema yet
     }
   }
 
   const run = async () => {
     while (!closed) {
-      await ifLate(TIMEOUT_MS, destroy, poll())
+      await ifLate(TIMEOUT_MS, read.destroy, poll())
       if (isNeeded() && watermark.hasWaiters()) await pause(BUSY_MS)
       else await wakeup.sleep(IDLE_MS)
     }
-    for (const connection of connections) await connection.close()
+    for (const connection of new Set([primary, read])) await connection.close()
   }
 
   watermark.onWait(wakeup.wake)

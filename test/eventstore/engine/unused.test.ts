@@ -113,19 +113,28 @@ test('a runner declares that it uses its read models', async ({ sql, database })
   }
 })
 
+/** Whether a process declares that it uses the main read models. */
+const isUsed = async (sql: pg.Client): Promise<boolean> => {
+  const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
+  if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
+  return !rows[0].free
+}
+
+test('a node that reads a standby declares that on the primary, also while the standby is away', async (scene) => {
+  const standby = { DATABASE_URL: scene.database.url, DATABASE_READ_URL: 'postgresql://127.0.0.1:1/away' }
+  const node = await scene.openNode({ env: { ROLES: 'api', ...standby }, ready: false })
+  await until(() => isUsed(scene.sql))
+  await node.close()
+})
+
 test('a node declares that it uses its read models for as long as it runs', async ({ sql, openNode }) => {
-  const isUsed = async () => {
-    const { rows } = await sql.query(`select pg_try_advisory_lock(hashtext('tracebook uses ${schema}')) as free`)
-    if (rows[0].free) await sql.query('select pg_advisory_unlock_all()')
-    return !rows[0].free
-  }
   const node = await openNode({ env: { ROLES: 'api' }, ready: false })
-  while (!(await isUsed())) await setTimeout(5)
+  while (!(await isUsed(sql))) await setTimeout(5)
   await sql.query(`select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
     where datname = current_database() and locktype = 'advisory' and mode = 'ShareLock'`)
-  while (!(await isUsed())) await setTimeout(5)
+  while (!(await isUsed(sql))) await setTimeout(5)
   await node.close()
-  while (await isUsed()) await setTimeout(5)
+  while (await isUsed(sql)) await setTimeout(5)
 })
 
 test.run()

@@ -39,11 +39,14 @@ export const startReplicatedServer = async () => {
       'hot_standby_feedback=on',
       'wal_retrieve_retry_interval=100ms',
     ])
+  const newStandby = async () => {
+    await writeFile(join(files('standby'), 'standby.signal'), '')
+    return startStandby()
+  }
   const makeStandby = async () => {
     await rm(files('standby'), { recursive: true, force: true })
     await copy(first.folder, files('standby'))
-    await writeFile(join(files('standby'), 'standby.signal'), '')
-    return startStandby()
+    return newStandby()
   }
   let standby: RunningServer = await makeStandby()
 
@@ -83,6 +86,11 @@ export const startReplicatedServer = async () => {
     /** Starts the standby that was killed. */
     restart: async () => {
       standby = await startStandby()
+    },
+    /** Makes the promoted standby one again, with what was written to it, so that it cannot follow the primary. */
+    demote: async () => {
+      await standby.stop()
+      standby = await newStandby()
     },
     /** Puts a new standby in the place of the old one. */
     replace: async () => {

@@ -2,8 +2,11 @@ import type pg from 'pg'
 import type { MinimalLogger } from '../../base/logger.ts'
 import { REQUEST_WAIT_MS, pause } from '../../base/waits.ts'
 import { ANSWER_MS, newClient, withConnection } from '../postgres/connect.ts'
+import type { EventLog } from '../log/log.ts'
 import { failureText } from '../postgres/errors.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import { Unavailable } from './rejected.ts'
+import { isAheadOfLog } from './same-log.ts'
 
 /** A streaming standby that this node reads instead of the primary, which it writes to. */
 export type Standby = {
@@ -20,6 +23,9 @@ export type Standby = {
 type StandbyOptions = {
   readonly url: string
   readonly primaryUrl: string
+  readonly log: Pick<EventLog, 'head' | 'holds'>
+  /** Of the main read models. */
+  readonly schema: string
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
 }
 
@@ -45,6 +51,9 @@ const MOST_BEHIND_MS = REQUEST_WAIT_MS
 
 const NAME = 'the standby of DATABASE_READ_URL'
 
+/** What was restored from the same backup, or was the primary before a failover, has the same system identifier, and so have its standbys. */
+const FOREIGN = `${NAME} shows events that the log does not hold: it follows another server than DATABASE_URL`
+
 const problemOf = ({ isStandby, system }: Server, primarySystem: string): string | undefined => {
   if (system !== primarySystem) return `${NAME} belongs to another system than DATABASE_URL`
   return isStandby ? undefined : `${NAME} is no standby: it was promoted, or is the primary itself`
@@ -54,19 +63,23 @@ const problemOf = ({ isStandby, system }: Server, primarySystem: string): string
  * Watches the standby. There is no other server to read from while it is away, was promoted, or is too far behind: requests get 503 then,
  * and a balancer sends them to another node.
  */
-export const openStandby = async ({ url, primaryUrl, logger }: StandbyOptions): Promise<Standby> => {
+export const openStandby = async ({ url, primaryUrl, log, schema, logger }: StandbyOptions): Promise<Standby> => {
   const { system: primarySystem } = await withConnection(newClient(primaryUrl, 'start', ANSWER_MS), readServer)
   const closing = new AbortController()
   const { signal } = closing
   let found: string | undefined
+  let isForeign = false
   /** Where the primary was at a time, until the standby has applied it. */
   let goal: { readonly position: bigint; readonly at: number } | undefined
   /** A time up to which the standby has applied everything. */
   let appliedUpTo = performance.now()
 
   const isBehind = () => performance.now() - appliedUpTo > MOST_BEHIND_MS
-  const problem = () =>
-    found ?? (isBehind() ? `${NAME} is more than ${MOST_BEHIND_MS / 1_000} s behind the primary` : undefined)
+  const problem = () => {
+    if (found) return found
+    if (isForeign) return FOREIGN
+    return isBehind() ? `${NAME} is more than ${MOST_BEHIND_MS / 1_000} s behind the primary` : undefined
+  }
 
   const lookAtPrimary = async (client: pg.Client) => {
     const at = performance.now()
@@ -81,14 +94,28 @@ export const openStandby = async ({ url, primaryUrl, logger }: StandbyOptions): 
     goal = undefined
   }
 
-  const keepLooking = async (server: string, look: (client: pg.Client) => Promise<void>) => {
-    await withConnection(newClient(server, 'standby watch', ANSWER_MS), async (client) => {
-      for (; !signal.aborted; await pause(LOOK_MS, signal)) await look(client)
-    })
+  const lookAtEvents = async (client: pg.Client) => {
+    isForeign = await isAheadOfLog(log, await readCheckpoint(client, schema))
   }
 
+  const withClient = <T>(server: string, work: (client: pg.Client) => Promise<T>) =>
+    withConnection(newClient(server, 'standby watch', ANSWER_MS), work)
+
+  const keepLooking = (server: string, look: (client: pg.Client) => Promise<void>) =>
+    withClient(server, async (client) => {
+      for (; !signal.aborted; await pause(LOOK_MS, signal)) await look(client)
+    })
+
   const watchPrimary = async () => {
-    for (; !signal.aborted; await pause(LOOK_MS, signal)) await keepLooking(primaryUrl, lookAtPrimary).catch(() => {}) // how far the standby is behind is not known then
+    for (; !signal.aborted; await pause(LOOK_MS, signal)) {
+      await keepLooking(primaryUrl, lookAtPrimary).catch(() => {}) // how far the standby is behind is not known then
+      goal = undefined // another primary may never have got there
+    }
+  }
+
+  /** Apart from `watchStandby`, because the log may take long to answer. While it does not, the last answer holds, and reads go on. */
+  const watchEvents = async () => {
+    for (; !signal.aborted; await pause(LOOK_MS, signal)) await keepLooking(url, lookAtEvents).catch(() => {})
   }
 
   const watchStandby = async () => {
@@ -113,7 +140,8 @@ export const openStandby = async ({ url, primaryUrl, logger }: StandbyOptions): 
     if (other) throw new Unavailable(other)
   }
 
-  const watching = Promise.all([watchPrimary(), watchStandby(), report()])
+  await withClient(url, lookAtEvents).catch(() => {}) // nothing of another server is read, not even at first
+  const watching = Promise.all([watchPrimary(), watchStandby(), watchEvents(), report()])
   const close = async () => {
     closing.abort()
     await watching

@@ -91,8 +91,11 @@ export const openStores = async (options: StoresOptions) => {
       metrics.projectionSeconds.observe({ group }, ms / 1_000)
     },
   })
+  const { schema } = groups.main
   const standby =
-    readUrl === databaseUrl ? undefined : await openStandby({ url: readUrl, primaryUrl: databaseUrl, logger })
+    readUrl === databaseUrl
+      ? undefined
+      : await openStandby({ url: readUrl, primaryUrl: databaseUrl, log, schema, logger })
   const readServer: ReadServer = { url: readUrl, standby, head: () => log.head(), lastSeen: lastSeen.position }
   const reads = openReads<ReadTables>({
     ...readServer,

@@ -1,5 +1,6 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { readConnections } from '../../../src/commands/doctor/read-server.ts'
 import { readServerIncarnation } from '../../../src/eventstore/engine/caught-up.ts'
 import { newClient, withConnection } from '../../../src/eventstore/postgres/connect.ts'
 import { eventStoreUrlOf } from '../../support/log-place.ts'
@@ -104,11 +105,17 @@ test('a write waits for a synchronous standby, and no longer for one that the pr
   assert.is(await countAt(reader, 'alone'), 0)
 })
 
-test('a standby that was promoted is not read, and a new one in its place is', async () => {
+test('a standby that was promoted is not read, nor as a standby again with what was written there, and a new one in its place is', async () => {
   await server.promote()
   await untilNotReady(reader, /is no standby/)
+  const other = await openApp(readUrl)
+  await at(other).send('PUT', '/v1/traces/elsewhere', {})
+  await other.close()
+  await server.demote()
+  await untilNotReady(reader, /events that the log does not hold/)
   const late = await openReader({}, false)
-  await untilNotReady(late, /is no standby/)
+  assert.is((await late.unrepeated(() => at(late).ask('GET', '/v1/traces/elsewhere'))).status, 503)
+  await untilNotReady(late, /events that the log does not hold/)
   await ada.send('PUT', '/v1/traces/promoted', {})
   await server.replace()
   for (const node of [reader, late]) {
@@ -117,6 +124,12 @@ test('a standby that was promoted is not read, and a new one in its place is', a
   }
   await late.close()
 })
+
+test('doctor counts a node that reads a standby as one process', () =>
+  withConnection(newClient(url, 'test'), async (client) => {
+    const { processes } = await readConnections(client, 36)
+    assert.is(processes, 2)
+  }))
 
 test('a server of another system is not read', async () => {
   const stranger = await openReader({ DATABASE_READ_URL: process.env['TEST_POSTGRES_URL']! }, false)

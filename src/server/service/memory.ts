@@ -31,6 +31,7 @@ type CachesOptions = {
   readonly readModelsPosition: () => bigint
   /** Resolves when the read models have applied a position. @throws Unavailable */
   readonly caughtUp: (position: bigint) => Promise<void>
+  readonly untilShown: (() => Promise<void>) | undefined
   readonly metrics: Metrics
   readonly permits: NodePermits
 }
@@ -43,10 +44,11 @@ const newCaches = ({
   lastSeen,
   readModelsPosition,
   caughtUp,
+  untilShown,
   metrics,
   permits,
 }: CachesOptions) => {
-  const tokens = newTokens({ reads, now, isCurrent })
+  const tokens = newTokens({ reads, now, isCurrent, untilShown })
   const feedCache = newFeedCache(isCurrent)
   const publicFiles = newPublicFiles(isCurrent)
   const publicPages = newPublicPages(isCurrent)
@@ -99,7 +101,7 @@ const newCaches = ({
  * current; while it cannot, no answer comes from memory.
  */
 export const openMemory = async (stores: Stores, permits: NodePermits, now: () => number) => {
-  const { metrics, log, codec, over, outage, lastSeen, groups, reads } = stores
+  const { metrics, log, codec, over, outage, lastSeen, groups, standby, reads } = stores
   const { watermark, quarantine } = groups.main
   const isCurrent = () => !over.aborted && subscription.isCurrent()
   const caches = newCaches({
@@ -109,6 +111,7 @@ export const openMemory = async (stores: Stores, permits: NodePermits, now: () =
     lastSeen: lastSeen.position,
     readModelsPosition: watermark.position,
     caughtUp: (position) => watermark.waitFor(position, REQUEST_WAIT_MS),
+    untilShown: standby && (async () => watermark.waitFor(await log.head(), REQUEST_WAIT_MS, false)),
     metrics,
     permits,
   })

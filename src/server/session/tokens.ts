@@ -40,6 +40,11 @@ type TokensOptions = {
   readonly now: () => number
   /** Whether this node follows the log. While it does not, the cache is not used, because it would miss changes. */
   readonly isCurrent: () => boolean
+  /**
+   * Where another server is read than the one that is written to: resolves once it shows all that is in the log now. A token that is unknown
+   * there may have been issued by another node. @throws Unavailable, LogUnavailable
+   */
+  readonly untilShown?: (() => Promise<void>) | undefined
   /** A monotonic clock, in milliseconds. */
   readonly elapsed?: () => number
   readonly maxCached?: number
@@ -62,7 +67,7 @@ const sizeOf = ({ caller }: CachedCaller): number =>
 const isValid = ({ expiresAt }: Caller, now: number) => expiresAt === undefined || expiresAt > now
 
 export const newTokens = (options: TokensOptions): Tokens => {
-  const { reads, now, isCurrent, elapsed = () => performance.now(), maxCached = 10_000 } = options
+  const { reads, now, isCurrent, untilShown, elapsed = () => performance.now(), maxCached = 10_000 } = options
   const cache = newTopicCache({ sizeOf, maxSize: maxCached, isCurrent, remembered: REMEMBERED_CHANGES })
   /** Hashes of tokens that were valid when they were last looked up; the oldest is dropped first. */
   const proven = new Set<string>()
@@ -73,10 +78,17 @@ export const newTokens = (options: TokensOptions): Tokens => {
     if (proven.size > maxCached) proven.delete(proven.values().next().value!)
   }
 
+  const readShown = async (hash: string) => {
+    const found = await readCaller(reads, hash)
+    if (found.caller || !untilShown) return found
+    await untilShown()
+    return readCaller(reads, hash)
+  }
+
   const lookUp = (hash: string) =>
     cache.load(hash, async () => {
       const since = elapsed()
-      const { caller, position } = await readCaller(reads, hash)
+      const { caller, position } = await readShown(hash)
       note(hash, caller !== undefined)
       return { value: { caller, since }, topics: new Set(caller && [caller.userId, caller.sessionId]), position }
     })

@@ -4,6 +4,7 @@ import { readConnections } from '../../../src/commands/doctor/read-server.ts'
 import { readServerIncarnation } from '../../../src/eventstore/engine/caught-up.ts'
 import { newClient, withConnection } from '../../../src/eventstore/postgres/connect.ts'
 import { eventStoreUrlOf } from '../../support/log-place.ts'
+import { newToken } from '../../../src/server/session/tokens.ts'
 import { type App, openApp } from '../../support/open-app.ts'
 import { startReplicatedServer } from '../../support/replicated-server.ts'
 import { until } from '../../support/until.ts'
@@ -66,6 +67,14 @@ test('no read goes behind an answered write of its node, while others write ther
   }
   await Promise.all([write(reader, 'one'), write(reader, 'other'), write(primary, 'third')])
   await until(async () => (await countAt(reader, 'both')) === 3 * ROUNDS)
+})
+
+test('a token that another node has just issued is known, and one that nobody has issued is not', async () => {
+  for (let i = 0; i < 5; i++) {
+    const { token } = await signIn(primary)
+    assert.is((await callerOf(reader, token).ask('GET', '/v1/session')).status, 200)
+  }
+  assert.is((await callerOf(reader, newToken()).ask('GET', '/v1/session')).status, 401)
 })
 
 test('a standby that stops applying is not read once it is 5 s behind, and again when it goes on', async () => {

@@ -87,6 +87,7 @@ export const startReplicatedServer = async () => {
     restart: async () => {
       standby = await startStandby()
     },
+    stopPrimary: primary.stop,
     /** Makes the promoted standby one again, with what was written to it, so that it cannot follow the primary. */
     demote: async () => {
       await standby.stop()

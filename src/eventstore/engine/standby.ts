@@ -73,17 +73,20 @@ export const openStandby = async ({ url, primaryUrl, log, schema, logger }: Stan
   let goal: { readonly position: bigint; readonly at: number } | undefined
   /** A time up to which the standby has applied everything. */
   let appliedUpTo = performance.now()
+  let isPrimaryAway = false
 
-  const isBehind = () => performance.now() - appliedUpTo > MOST_BEHIND_MS
   const problem = () => {
     if (found) return found
     if (isForeign) return FOREIGN
-    return isBehind() ? `${NAME} is more than ${MOST_BEHIND_MS / 1_000} s behind the primary` : undefined
+    if (performance.now() - appliedUpTo <= MOST_BEHIND_MS) return undefined
+    if (isPrimaryAway) return `how far ${NAME} is behind is not known, because the primary cannot be reached`
+    return `${NAME} is more than ${MOST_BEHIND_MS / 1_000} s behind the primary`
   }
 
   const lookAtPrimary = async (client: pg.Client) => {
     const at = performance.now()
     goal ??= { position: (await readServer(client)).position, at }
+    isPrimaryAway = false
   }
 
   const lookAtStandby = async (client: pg.Client) => {
@@ -108,7 +111,9 @@ export const openStandby = async ({ url, primaryUrl, log, schema, logger }: Stan
 
   const watchPrimary = async () => {
     for (; !signal.aborted; await pause(LOOK_MS, signal)) {
-      await keepLooking(primaryUrl, lookAtPrimary).catch(() => {}) // how far the standby is behind is not known then
+      await keepLooking(primaryUrl, lookAtPrimary).catch(() => {
+        isPrimaryAway = true
+      })
       goal = undefined // another primary may never have got there
     }
   }

@@ -158,4 +158,9 @@ test('a standby that recovers from the crash of one of its processes counts as a
   await untilReady(reader)
 })
 
+test('while the primary is away, nobody knows how far the standby is behind, and nothing is read from it after 5 s', async () => {
+  await server.stopPrimary()
+  await untilNotReady(reader, /how far the standby of DATABASE_READ_URL is behind is not known/)
+})
+
 test.run()

@@ -123,14 +123,21 @@ const explain = async (client: Client, error: unknown): Promise<unknown> => {
   )
 }
 
-const explainConnecting = (error: unknown): unknown =>
-  hasSqlState(error, SqlState.tooManyConnections)
-    ? new Error(`PostgreSQL takes no more connections (${(error as Error).message}). ${MORE_CONNECTIONS}`)
-    : error
+/** Why a server in use cannot be examined now, and what helps. */
+const explainBusy = (error: unknown): unknown => {
+  const { message } = error as Error
+  if (hasSqlState(error, SqlState.tooManyConnections))
+    return new Error(`PostgreSQL takes no more connections (${message}). ${MORE_CONNECTIONS}`)
+  if (hasSqlState(error, SqlState.lockNotAvailable, SqlState.queryCanceled))
+    return new Error(
+      `PostgreSQL is too busy to be examined now, or its tables are being changed (${message}). Try again later.`,
+    )
+  return error
+}
 
 /**
  * Reads what `limitsOf` needs from a database in use: in statements of a second at most, without a write, and without waiting for locks for long.
- * @throws Error that names the version, the schema or the right that is missing, or says that the server takes no more connections
+ * @throws Error that names the version, the schema or the right that is missing, or says that the server is too busy
  */
 export const readFigures = (options: ReadOptions): Promise<Figures> =>
   withConnection(newReportClient(options.url, 'doctor', schemaOf(searchGroup)), (client) =>
@@ -138,5 +145,5 @@ export const readFigures = (options: ReadOptions): Promise<Figures> =>
       throw await explain(client, error)
     }),
   ).catch((error: unknown) => {
-    throw explainConnecting(error)
+    throw explainBusy(error)
   })

@@ -12,7 +12,7 @@ export const explainMissingFile =
     throw error
   }
 
-/** @throws UsageError when the file cannot be written because of its path */
+/** @throws UsageError when the file cannot be written because of its path, Error when there is no space for it */
 export const explainOutput =
   (file: string) =>
   (error: unknown): never => {
@@ -20,5 +20,6 @@ export const explainOutput =
     if (code === 'EISDIR') throw new UsageError(`${file} is a folder: name a file in it.`, { cause: error })
     if (code === 'ENOENT')
       throw new UsageError(`${file} cannot be written: its folder does not exist.`, { cause: error })
+    if (code === 'ENOSPC') throw new Error(`There is no space left for ${file}.`, { cause: error })
     throw error
   }

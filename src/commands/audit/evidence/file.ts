@@ -80,7 +80,7 @@ export const giveEvidence = async (
 ): Promise<void> => {
   if (output === undefined) {
     const path = join(folder, 'file')
-    await writeNew(path, frame, events)
+    await writeNew(path, frame, events).catch(explainOutput(path))
     check()
     return print(path)
   }

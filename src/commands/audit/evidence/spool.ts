@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { explainOutput } from '../../../cli/named-file.ts'
 import type { EvidenceEvent } from '../../../contract/evidence.ts'
 
 /** Events on the disk until all are there, because they come session by session, and a file has them in the order of the log. */
@@ -19,7 +20,7 @@ export const openSpool = async (path: string): Promise<Spool> => {
   const add = async (events: readonly EvidenceEvent[]) => {
     for (const event of events) {
       const text = Buffer.from(JSON.stringify(event))
-      await file.write(text, 0, text.length, end)
+      await file.write(text, 0, text.length, end).catch(explainOutput(path))
       places.set(event.index, { at: end, bytes: text.length })
       end += text.length
     }

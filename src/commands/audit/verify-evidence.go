@@ -191,8 +191,9 @@ func main() {
 		key, whose = *given, "which you have given"
 	}
 	verifier, err := note.NewVerifier(key)
-	point, _ := base64.StdEncoding.DecodeString(key[strings.LastIndex(key, "+")+1:])
-	must(err == nil && keyText.MatchString(key) && !smallOrder.MatchString(fmt.Sprintf("%x", point[1:])), "%q is not a key", key)
+	must(err == nil && keyText.MatchString(key), "%q is not a key", key)
+	point, _ := base64.StdEncoding.DecodeString(strings.SplitN(key, "+", 3)[2]) // base64 may have plus signs, too
+	must(!smallOrder.MatchString(fmt.Sprintf("%x", point[1:])), "%q is a key of small order", key)
 	tree := open(log["checkpoint"].(string), verifier)
 	must(log["origin"] == verifier.Name(), "the file has the origin %q", log["origin"])
 	events, sessions, deletions := readEvents(file["events"].([]any), tree), file["sessions"].([]any), file["deletions"].([]any)
@@ -227,9 +228,8 @@ func main() {
 	}
 	for i, one := range deletions {
 		step = fmt.Sprint("step 7, deletion ", i)
-		event, stream := events[number(one.(object)["event"])], "trace-"+one.(object)["traceId"].(string)
-		must(event == nil || event[1] == stream && event[2] == "TraceDeleted", "it is not this event")
-		if event != nil {
+		if event, stream := events[number(one.(object)["event"])], "trace-"+one.(object)["traceId"].(string); event != nil {
+			must(event[1] == stream && event[2] == "TraceDeleted", "it is not this event")
 			deleted++
 		}
 	}

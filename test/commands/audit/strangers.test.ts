@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert'
 import type { Evidence } from '../../../src/contract/evidence.ts'
 import type { ProvenEventOfTrace } from '../../../src/contract/proof.ts'
 import { assembleEvidence } from '../../../src/server/proof/evidence/assemble.ts'
+import { type Signer, generateSigner } from '../../../src/server/proof/note.ts'
 import { audited, checkpointOf, signer, untilSigned } from '../../server/proof/support.ts'
 import { type World, newWorld, signIn } from '../../support/world.ts'
 import { AT, LINES, emptyFile, goodFiles, logOf, newRepository, session } from './support/evidence-files.ts'
@@ -93,6 +94,14 @@ const assertProves = ({ go, python }: Judged, lines: number, sessions: number, w
   }
 }
 
+/** A key that ends so that what follows its last plus sign is no base64 by itself. */
+const withPlus = (): Signer => {
+  for (;;) {
+    const found = generateSigner(signer.name)
+    if (/\+.{0,3}$/.test(found.verifier.text)) return found
+  }
+}
+
 const checkMade = async (scene: Scene) => {
   const repository = newRepository(scene.folder, 'made')
   const { repo, sha } = repository
@@ -105,6 +114,9 @@ const checkMade = async (scene: Scene) => {
   const withheld = good.find(({ what }) => what === 'a deletion withheld')!
   assertProves(withheld, 8, 2, 1, 0)
   assertAccepted(await judge(scene, goodFiles(sha), {}))
+  assertAccepted(
+    await judge(scene, [['a key with a plus sign in its base64', emptyFile(logOf([], withPlus()).log)]], {}),
+  )
   await judgeForged(scene, forgeries(repository), { key })
   await judgeForged(scene, forgeriesOfLines(repository), { key, repo })
   await judgeForged(scene, forgedKeys(repository), {})

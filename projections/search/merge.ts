@@ -111,14 +111,21 @@ const exchange = async (client: Client, one: Merge, schema: string): Promise<boo
   }
 }
 
-/** Everything is one transaction, so that nothing is left of a merge that is interrupted. @throws if the old segments are read all the time */
+/**
+ * SQL after which no autovacuum begins with segments, which would hold up their exchange; one that is under way is
+ * ended. Searches and batches go on.
+ */
+const keepFromVacuum = (segments: readonly Segment[]) =>
+  `lock table ${segments.map(segmentName).join(', ')} in share update exclusive mode`
+
+/** Merges within the open transaction, and commits it. @throws an error if the old segments are read all the time */
 const merge = async (client: Client, one: Merge, { schema, signal }: UpkeepOptions): Promise<void> => {
   const { from, to } = one
   const name = segmentName(to)
   await client.query(`
-    begin;
     set local maintenance_work_mem = '256MB';
     set local max_parallel_maintenance_workers = 0;
+    ${keepFromVacuum(from)};
     delete from search_changed;
     ${createMerged(to)}`)
   for (const segment of from) {
@@ -157,16 +164,25 @@ const mayMerge = async (client: Client, { from }: Merge, { hasRoom }: UpkeepOpti
 const isPassing = (error: unknown): boolean =>
   hasSqlState(error, SqlState.lockNotAvailable, SqlState.undefinedTable, SqlState.invalidSchemaName)
 
-/** Merges segments until none are left that can be merged. */
+// Until it commits, the session is never idle outside of a transaction: the server ends it soon if the process freezes.
+const beginStatement = `
+  begin;
+  set local lock_timeout = ${BATCH_MS};
+  select pg_advisory_xact_lock(${mergeLock})`
+
+/**
+ * Merges segments until none are left that can be merged. Each merge is one transaction, so that nothing is left of one that is interrupted. Where it returns
+ * early, the transaction ends with the connection.
+ */
 export const mergeSegments: Upkeep = {
   isDue: async (read) => (await nextMerge(read)) !== undefined,
   run: async (client, options) => {
     const read: ReadRows = async <Row extends object>(name: string, text: string) =>
       (await client.query<Row>({ name, text })).rows
     try {
-      await client.query(`set lock_timeout = ${BATCH_MS}; select pg_advisory_lock(${mergeLock})`)
       for (;;) {
         options.signal.throwIfAborted()
+        await client.query(beginStatement)
         const next = await nextMerge(read)
         if (!next) return true
         if (!(await mayMerge(client, next, options))) return false

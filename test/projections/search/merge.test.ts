@@ -10,6 +10,7 @@ import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { replayStream } from '../../../src/eventstore/engine/replay.ts'
 import { locks } from '../../../src/eventstore/engine/schema.ts'
 import { destroyConnection, newClient, newUpkeepClient } from '../../../src/eventstore/postgres/connect.ts'
+import { SqlState, hasSqlState } from '../../../src/eventstore/postgres/sql-state.ts'
 import { segmentsOfNames, segmentsStatement } from '../../../src/tables/search.ts'
 import { type IndexedByHand, openIndexedByHand, using } from '../../server/search/support/indexed-by-hand.ts'
 import { smallSegments } from '../../server/search/support/open-search.ts'
@@ -100,16 +101,43 @@ const beforeExchange = async (scene: IndexedByHand, options: Options, work: (ind
   return merged
 }
 
+/** Sessions that hold a lock for merges, though they have no transaction which the server would end if their processes froze. */
+const withoutEnd = `
+  select from pg_locks join pg_stat_activity using (pid)
+  where locktype = 'advisory' and application_name = 'tracebook upkeep ${schema}' and xact_start is null`
+
+/** A client that checks before each statement that a process which freezes there leaves no lock for long. */
+const watchedClient = ({ database }: IndexedByHand, { rows }: Indexer): pg.Client => {
+  const client = newUpkeepClient(database.url, schema)
+  const query = client.query.bind(client) as (statement: unknown, values?: unknown) => Promise<unknown>
+  const watched = async (statement: unknown, values?: unknown) => {
+    assert.equal(await rows(withoutEnd), [])
+    return query(statement, values)
+  }
+  return Object.assign(client, { query: watched })
+}
+
 test('eight full segments become one, and all that was found is found again', (scene) =>
   using(scene, async (indexer) => {
     await fillSegments(scene, indexer, 18)
     const before = [await rowsOf(scene), await find(scene, 'every'), await find(scene, 'onlyt3')]
     assert.equal(await levelsOf(indexer), Array(18).fill(0))
-    assert.is(await merge(scene), true)
+    assert.is(await merge(scene, { client: watchedClient(scene, indexer) }), true)
     assert.equal(await levelsOf(indexer), [1, 1, 0, 0])
     assert.equal([await rowsOf(scene), await find(scene, 'every'), await find(scene, 'onlyt3')], before)
     assert.is((before[1] as string[]).length, 18)
   }))
+
+/** Tries the lock that an autovacuum takes, which skips a table that is locked. */
+const mayBeginVacuum = async ({ rows }: Indexer, table: string) => {
+  await rows('begin')
+  const found = await rows(`lock table ${table} in share update exclusive mode nowait`).then(
+    () => true,
+    (error: unknown) => !hasSqlState(error, SqlState.lockNotAvailable),
+  )
+  await rows('rollback')
+  return found
+}
 
 /** Changes that rows of the first traces go through. */
 const changes = {
@@ -127,7 +155,9 @@ test('what is removed, changed and erased during a merge is so in the new segmen
   using(scene, async (indexer) => {
     const { owner } = scene
     await fillSegments(scene, indexer, 9)
-    await beforeExchange(scene, {}, async ({ apply, workOffAll }) => {
+    await beforeExchange(scene, {}, async (other) => {
+      const { apply, workOffAll } = other
+      assert.not(await mayBeginVacuum(other, 'search_docs_0_0'), 'an autovacuum would hold up the exchange')
       await changes.delete(owner, 't1')
       await changes.change(owner, 't2')
       await changes.erase(owner, 't3')

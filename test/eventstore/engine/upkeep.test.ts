@@ -18,10 +18,18 @@ test.after(async () => {
   await database.drop()
 })
 
-const openUpkeep = (upkeep: Upkeep) => {
+const openUpkeep = (upkeep: Upkeep, { waitMs }: { waitMs?: number } = {}) => {
   const projection = { name: 'any', tables: '', rows: {}, indexes: '', start: () => ({}), on: {}, write: () => {} }
   const group = { name: 'any', version: 1, projections: [{ ...projection, upkeep }] }
-  return newUpkeep({ url: database.url, group, schema: 'public', client, hasRoom: () => true, logger: silent })
+  return newUpkeep({
+    url: database.url,
+    group,
+    schema: 'public',
+    client,
+    hasRoom: () => true,
+    logger: silent,
+    ...(waitMs === undefined ? {} : { waitMs }),
+  })
 }
 
 const sessions = async () =>
@@ -49,6 +57,15 @@ test('what is due is begun once, while it is not waited for, and is ended when t
   await until(async () => (await sessions()) === 0)
   await run()
   assert.is(begun, 1)
+})
+
+test('work that fails or has to wait is tried again by itself, until all is done', async () => {
+  const works = [async () => false, () => Promise.reject(new Error('failed')), async () => true]
+  let begun = 0
+  const { run, close } = openUpkeep({ isDue: async () => true, run: () => works[begun++]!() }, { waitMs: 1 })
+  await run()
+  await until(() => begun === works.length)
+  await close()
 })
 
 test('after work that fails or has to wait none is begun for a minute', async () => {

@@ -1,11 +1,14 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
+import { mainGroup } from '../../../projections/index.ts'
+import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type FilteredList, MOST_LOOKED_AT } from '../../../src/server/search/filtered-lists.ts'
 import { filteredSessions, readListFilter } from '../../../src/server/search/list-filter.ts'
+import { onServer } from '../../support/database.ts'
 import { openWorld, signIn } from '../../support/world.ts'
 
 const test = suite('search: filters of lists')
-const { node } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
+const { node, database } = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none' } })
 const me = await signIn(node, 'me')
 const { service } = node
 const now = Date.now()
@@ -15,16 +18,14 @@ const namespaceId = (await service.reads.rows<{ id: string }>('', 'select namesp
 
 /** Sessions that began and were changed in each minute after 1970, of which every thousandth has a rare project. */
 const COUNT = 2 * MOST_LOOKED_AT + 300
-await service.reads.rows(
-  '',
-  `insert into traces (id, namespace_id, external_id, key, created_by, created_at, updated_at, started_at, visibility, agent_id, bytes,
+await onServer(
+  database.url,
+  `set search_path = ${schemaOf(mainGroup)};
+  insert into traces (id, namespace_id, external_id, key, created_by, created_at, updated_at, started_at, visibility, agent_id, bytes,
     incarnation, revision, at, project_name)
   select gen_random_uuid(), '${namespaceId}', 't' || i, md5(i::text)::uuid, '${me.userId}', i * 60000, i * 60000, i * 60000, 'public',
-    '"codex"', 0, 0, 0, 0, case when i % 1000 = 0 then '"rare"' else '"usual"' end::json from generate_series(1, ${COUNT}) i`,
-)
-await service.reads.rows(
-  '',
-  'insert into feed select id, namespace_id, created_at, visibility from traces on conflict do nothing',
+    '"codex"', 0, 0, 0, 0, case when i % 1000 = 0 then '"rare"' else '"usual"' end::json from generate_series(1, ${COUNT}) i;
+  insert into feed select id, namespace_id, created_at, visibility from traces on conflict do nothing`,
 )
 
 const lists: readonly FilteredList[] = [

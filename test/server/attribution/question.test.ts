@@ -241,7 +241,8 @@ test('an answer that takes longer than two seconds is refused, and others are gi
   await withConnection(database.url, async (client) => {
     await client.query(`begin; lock table ${schema}.written_files`)
     const payload = bodyOf(someLines(1))
-    const { statusCode, headers } = await node.app.inject({ method: 'POST', url: path, headers: ada.headers, payload })
+    const question = { method: 'POST', url: path, headers: ada.headers, payload } as const
+    const { statusCode, headers } = await node.unrepeated(() => node.app.inject(question))
     assert.equal([statusCode, Number(headers['retry-after']) > 0], [503, true])
     assert.is((await ada.ask('GET', '/v1/feed')).status, 200)
     await client.query('rollback')

@@ -9,9 +9,9 @@ import type { Metrics } from '../http/metrics.ts'
 /** How long the start of the service waits for a slow log. Then it starts without it. */
 const START_TIMEOUT_MS = 5_000
 
-/** Waits up to 5 s for a part that needs the log: the service can start and serve reads without it. */
-export const waitDuringStart = (work: Promise<void>): Promise<void> =>
-  withTimeout(START_TIMEOUT_MS, LOG_UNREACHABLE, work).catch(() => {})
+/** Waits up to 5 s, or as long as is said, for a part that needs the log: the service can start and serve reads without it. */
+export const waitDuringStart = (work: Promise<void>, ms = START_TIMEOUT_MS): Promise<void> =>
+  withTimeout(ms, LOG_UNREACHABLE, work).catch(() => {})
 
 type ServiceLogOptions = {
   readonly databaseUrl: string

@@ -43,6 +43,8 @@ export type OpenOptions = StoresOptions & {
 export type OpenService = { readonly service: Service; close(): Promise<void> }
 
 const CLOSE_MS = 3_000
+/** How long the first start waits until the model registry is filled: before that writes are refused, which a client that sees the service would not expect. */
+const FILL_MS = 20_000
 /** How long requests for a checkpoint wait for the first one of a new service. */
 const FIRST_CHECKPOINT_MS = 5_000
 
@@ -189,7 +191,7 @@ export const openService = async (options: OpenOptions): Promise<OpenService> =>
     await Promise.all([reads.close(), timeline.close(), searches.close(), attributions.close(), operations.end()])
   }
 
-  if (!log.problem()) await waitDuringStart(filling.over)
+  if (!log.problem()) await waitDuringStart(filling.over, FILL_MS)
 
   /** Waits up to 3 s for a database that does not answer. */
   const close = () =>

@@ -5,7 +5,8 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { Evidence } from '../../../src/contract/evidence.ts'
 import type { ProvenEventOfTrace } from '../../../src/contract/proof.ts'
-import { assembleEvidence } from '../../../src/server/proof/evidence/assemble.ts'
+import { whyNoGo } from '../../support/go.ts'
+import { assembleEvidence } from '../../server/proof/evidence/support/assemble.ts'
 import { type Signer, generateSigner } from '../../../src/server/proof/note.ts'
 import { audited, checkpointOf, signer, untilSigned } from '../../server/proof/support.ts'
 import { type World, newWorld, signIn } from '../../support/world.ts'
@@ -16,11 +17,10 @@ import {
   type Known,
   type Verdict,
   areRefused,
-  buildGo,
+  buildVerifier,
   ownVerdicts,
   verdictsOfGo,
   verdictsOfPython,
-  whyNoGo,
   whyNoPython,
 } from './support/strangers.ts'
 
@@ -33,7 +33,7 @@ if (missing !== undefined) console.log(`SKIP ${missing}: no verifiers by strange
 const test = suite<Scene>('audit: verifiers by strangers')
 test.before((scene) => {
   scene.folder = mkdtempSync(join(tmpdir(), 'strangers-'))
-  if (missing === undefined) scene.go = buildGo(scene.folder)
+  if (missing === undefined) scene.go = buildVerifier(scene.folder)
 })
 test.after(({ folder }) => rmSync(folder, { recursive: true }))
 

@@ -68,7 +68,7 @@ test('work that fails or has to wait is tried again by itself, until all is done
   await close()
 })
 
-test('after work that fails or has to wait none is begun for a minute', async () => {
+test('while work that failed or has to wait is put off, for a minute, none is begun', async () => {
   const works = [async () => false, () => Promise.reject(new Error('failed'))]
   for (const work of works) {
     let begun = 0

@@ -1,43 +1,19 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { inFolder } from '../../eventstore/embedded/support.ts'
+import { buildGo, whyNoGo } from '../../support/go.ts'
 import { newWorld, signIn } from '../../support/world.ts'
 import { generateSigner } from '../../../src/server/proof/note.ts'
 import { audited, checkpointOf, signer, untilSigned, writeTrace } from './support.ts'
 
-/** A verifier that is not ours: Go's `sumdb/note` and `sumdb/tlog`, from the packages of Debian, so that nothing is downloaded. */
-const GOPATH = process.env.TEST_GOPATH ?? '/usr/share/gocode'
-
-const hasGo = (): boolean => {
-  if (!existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog'))) return false
-  try {
-    execFileSync('go', ['version'])
-    return true
-  } catch {
-    return false
-  }
-}
-
 const test = suite('proof: Go’s checksum database as a verifier')
 
-const build = (folder: string): string => {
-  const program = join(folder, 'verifier')
-  const env = {
-    ...process.env,
-    GOPATH,
-    GO111MODULE: 'off',
-    GOCACHE: join(folder, 'cache'),
-    GOFLAGS: '',
-    GOPROXY: 'off',
-  }
-  execFileSync('go', ['build', '-o', program, join(import.meta.dirname, 'verifier', 'main.go')], { env })
-  return program
-}
+/** A verifier that is not ours: Go's `sumdb/note` and `sumdb/tlog`. */
+const source = join(import.meta.dirname, 'verifier', 'main.go')
 
 const run = async (program: string, task: object) => {
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] })
@@ -50,7 +26,7 @@ const check = () =>
   inFolder(async (folder) => {
     const { node: app, database, close } = await newWorld({ env: { ...audited, AUDIT_PUBLIC: 'on' } })
     try {
-      const program = build(folder)
+      const program = buildGo(folder, source)
       const base = await app.app.listen({ host: '127.0.0.1', port: 0 })
       const { token } = await signIn(app)
       await writeTrace(app, token, 'first', 30)
@@ -88,9 +64,10 @@ const check = () =>
     }
   })
 
-if (hasGo()) test('believes checkpoint, tiles and proofs, and nothing that was bent', check)
+const missing = whyNoGo()
+if (missing === undefined) test('believes checkpoint, tiles and proofs, and nothing that was bent', check)
 else {
-  console.log(`SKIP Go, or golang-golang-x-mod-dev in ${GOPATH}, is not here: no other verifier checks the proofs`)
+  console.log(`SKIP no other verifier checks the proofs: ${missing}`)
   test.skip('believes checkpoint, tiles and proofs, and nothing that was bent', check)
 }
 

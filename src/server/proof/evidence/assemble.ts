@@ -1,13 +1,12 @@
-import {
-  EVIDENCE_FORMAT,
-  type Evidence,
-  type EvidenceCommit,
-  type EvidenceDeletion,
-  type EvidenceEvent,
-  type EvidenceRange,
-  type EvidenceSession,
+import type {
+  Evidence,
+  EvidenceCommit,
+  EvidenceDeletion,
+  EvidenceEvent,
+  EvidenceRange,
+  EvidenceSession,
 } from '../../../contract/evidence.ts'
-import type { ProofOfMessages, ProvenEventOfTrace } from '../../../contract/proof.ts'
+import type { ProvenEventOfTrace } from '../../../contract/proof.ts'
 import { leafHash } from '../tree.ts'
 
 /** Meanwhile the past of a session was erased, or the session was deleted and created again: what was asked for is of two histories. */
@@ -107,35 +106,3 @@ export const newEvidenceIndex = (): EvidenceIndex => {
 /** An event as a file has it: with its text, or if it is withheld with the hash of its leaf. */
 export const toEvidenceEvent = ({ index, entry, proof }: ProvenEvent, isWithheld = false): EvidenceEvent =>
   isWithheld ? { index, proof, leaf: leafHash(entry).toString('base64') } : { index, proof, entry }
-
-/** What a file is made of. All proofs lead to the tree of the checkpoint in `log`. */
-export type EvidenceParts = Pick<Evidence, 'madeAt' | 'madeBy' | 'log'> & {
-  /** With the answers to `POST …/proofs`, of which each event is taken once. */
-  readonly sessions: readonly (NamedSession & { readonly answers: readonly Pick<ProofOfMessages, 'events'>[] })[]
-  readonly commits?: readonly CitingCommit[]
-  readonly deletions?: readonly { readonly traceId: string; readonly proof: ProvenEvent }[]
-  /** Whether only the hash of an event's leaf is given. */
-  readonly isWithheld?: (event: ProvenEvent & { readonly message?: string | undefined }) => boolean
-}
-
-/** Joins answers of several sessions into one file, in memory. @throws SessionChanged; Error for a message of a range that was not asked for */
-export const assembleEvidence = (parts: EvidenceParts): Evidence => {
-  const { madeAt, madeBy, log, commits = [], deletions = [], isWithheld = () => false } = parts
-  const index = newEvidenceIndex()
-  const events = new Map<number, EvidenceEvent>()
-  for (const [i, { answers }] of parts.sessions.entries())
-    for (const answer of answers)
-      for (const event of index.add(i, answer.events))
-        events.set(event.index, toEvidenceEvent(event, isWithheld(event)))
-  for (const { traceId, proof } of deletions)
-    if (index.addDeletion(traceId, proof.index)) events.set(proof.index, toEvidenceEvent(proof, isWithheld(proof)))
-  const sessions = parts.sessions.map(({ answers: _, ...session }) => session)
-  return {
-    format: EVIDENCE_FORMAT,
-    madeAt,
-    madeBy,
-    log,
-    events: index.indexes().map((one) => events.get(one)!),
-    ...index.lists(sessions, commits),
-  }
-}

@@ -1,7 +1,7 @@
-import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { buildGo } from '../../../support/go.ts'
 import { runCommand } from '../../../support/run-command.ts'
 import { bareNeed } from '../../support/user.ts'
 
@@ -10,36 +10,16 @@ export type Verdict = { readonly step: string; readonly says: string }
 
 export const HOLDS = 'holds'
 
-/** Where Debian's `golang-golang-x-mod-dev` lies. */
-const GOPATH = process.env.TEST_GOPATH ?? '/usr/share/gocode'
 const SOURCES = join(import.meta.dirname, '../../../../src/commands/audit')
 
 const runs = (program: string, ...args: readonly string[]) => spawnSync(program, args).status === 0
-
-/** Why the verifier in Go cannot be run here; undefined if it can. */
-export const whyNoGo = (): string | undefined => {
-  if (!existsSync(join(GOPATH, 'src/golang.org/x/mod/sumdb/tlog'))) return `golang-golang-x-mod-dev is not in ${GOPATH}`
-  return runs('go', 'version') ? undefined : 'Go is not installed'
-}
 
 /** Why the verifier in Python cannot be run here; undefined if it can. */
 export const whyNoPython = (): string | undefined =>
   runs('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 8))') ? undefined : 'Python 3.8 is not installed'
 
-/** Builds the verifier in Go in a folder, from Debian's packages, so that nothing is downloaded. */
-export const buildGo = (folder: string): string => {
-  const program = join(folder, 'verify-evidence')
-  const env = {
-    ...process.env,
-    GOPATH,
-    GO111MODULE: 'off',
-    GOCACHE: join(folder, 'cache'),
-    GOFLAGS: '',
-    GOPROXY: 'off',
-  }
-  execFileSync('go', ['build', '-o', program, join(SOURCES, 'verify-evidence.go')], { env })
-  return program
-}
+/** Builds the verifier in Go in a folder. */
+export const buildVerifier = (folder: string): string => buildGo(folder, join(SOURCES, 'verify-evidence.go'))
 
 /** What somebody who checks files has beside them. */
 export type Known = { readonly key?: string | undefined; readonly repo?: string | undefined }

@@ -13,11 +13,8 @@ import {
   type SignalStep,
 } from './processes.ts'
 
-/** First a fast, then an immediate shutdown of the servers; then an immediate, then a forced end of all their processes. */
-const SERVER_STEPS: readonly SignalStep[] = [
-  ['SIGINT', 4_000],
-  ['SIGQUIT', 3_000],
-]
+/** First an immediate shutdown of the servers; then an immediate, then a forced end of all their processes. */
+const SERVER_STEPS: readonly SignalStep[] = [['SIGQUIT', 3_000]]
 const ALL_STEPS: readonly SignalStep[] = [
   ['SIGQUIT', 1_000],
   ['SIGKILL', 5_000],

@@ -89,18 +89,17 @@ const STEPS: Record<StopMode, readonly SignalStep[]> = {
 }
 
 /**
- * The shell replaces itself by the server (`exec`), in its own session, so that signals for this process do not reach it.
- * Before that it starts a guard that reads from a pipe to this process. A line means that the server has ended; the end of
- * the pipe means that this process is dead, so the guard has to stop the server. A subshell (the inner parentheses) starts the guard,
- * so that it is not a child of the server, which expects to know all its children.
+ * The shell replaces itself by the server (`exec`), in its own session, so that signals for this process do not reach it. Before that it starts a
+ * guard that reads from a pipe to this process. A line means that the server has ended; the end of the pipe means that this process is dead.
+ * Then the guard ends the server as a crash would: it recovers as fast as it would have shut down, and whoever copies the
+ * folder now, as a backup, finds nobody who still writes into it. A subshell (the inner parentheses) starts the guard, so that it is not a child of
+ * the server, which expects to know all its children.
  */
 const GUARDED = `
 server=$$
 (
   {
     read -r _ && exit
-    kill -INT $server || exit
-    for _ in 1 2 3 4 5; do sleep 1; kill -0 $server || exit; done
     kill -QUIT $server
   } <&3 >/dev/null 2>&1 &
 )

@@ -26,7 +26,7 @@ test('ends by itself when its Tracebook is killed and no other starts', () =>
     await serve.kill('SIGKILL')
     await until(async () => !(await isAlive(pid)))
     await until(async () => (await allOf(dataDir)).length === 0 && (await guardsOf(dataDir)).length === 0)
-    assert.not.ok((await readdir(join(dataDir, 'postgres'))).includes('postmaster.pid'), 'a clean shutdown')
+    assert.not.ok((await readdir(join(dataDir, 'postgres'))).includes('postmaster.pid'), 'its lock is gone')
   }))
 
 test('starts at once after a kill -9 of the whole process group', () =>

@@ -107,7 +107,7 @@ export const timelineGroup: Group = {
  */
 export const searchGroup: Group = {
   name: 'search',
-  version: 11,
+  version: 12,
   isLazy: true,
   isDeferred: true,
   behind: mainGroup,

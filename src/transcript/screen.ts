@@ -1,5 +1,5 @@
 import { type Steps, atOnce } from '../base/json/steps.ts'
-import { SEQUENCE } from './sequences.ts'
+import { SEQUENCE } from '../base/terminal-sequences.ts'
 import { toolName } from './tool-names.ts'
 
 /** No terminal has so many columns. A longer line is not a line of a terminal: each part after a carriage return gets its own line. */

@@ -1,5 +1,5 @@
 import Anser from 'anser'
-import { SEQUENCE } from './sequences.ts'
+import { SEQUENCE } from '../base/terminal-sequences.ts'
 import { slices } from './slices.ts'
 
 /** A piece of terminal output in one style. */

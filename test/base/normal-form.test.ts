@@ -16,15 +16,24 @@ const same: readonly (readonly [one: string, other: string])[] = [
   ['file', 'ﬁle'],
   ["don't", 'don’t'],
   ['GRÖSSEN', 'gro\u0308ssen'],
+  ['2 errors', '2 \u001b[1;31merrors\u001b[0m'],
+  ['myFunction', 'my\u001b[01;31m\u001b[KFunc\u001b[m\u001b[Ktion'],
+  ['see the log', 'see \u001b]8;;https://example.org\u0007the log\u001b]8;;\u001b\\'],
 ]
 
 test('texts of the same characters are comparable, however these are written', () => {
   for (const [one, other] of same) assert.is(comparable(one), comparable(other), one)
 })
 
+test('what moves the cursor of a terminal ends a word', () => {
+  for (const moves of ['\u001b[1G', '\u001b[10C', '\u001b[H', '\u001bE'])
+    assert.is(normalForm(`done${moves}loading`), 'done\nloading', JSON.stringify(moves))
+})
+
 const odd = fc.constantFrom(
   ...['a', 'Z', ' ', 'é', 'e\u0301', '\u0323', 'ﬁ', '½', '…', 'ﾊ', 'ﾟ', 'ﾞ', 'か', '\u3099'],
   ...['\u1100', '\u1161', '\u11a8', '각', '①', '’', '\ud83d\ude00', '\ud800', 'ǅ', '\u0344'],
+  ...['\u001b[31m', '\u001b[2J', '\u001b', '[', 'm', '\u001b]0;', '\u0007', '\u001b(B'],
 )
 const anyText = fc.oneof(
   fc.array(odd, { maxLength: 12 }).map((all) => all.join('')),
@@ -39,7 +48,10 @@ test('the normal form with places is the normal form, and each place is of the c
       let end = 0
       for (let at = 0; at < normal.length; at += 1) {
         const [from, to] = placeOf([at, at + 1])
-        assert.ok(from < to && to <= text.length && from <= end, `${at} of ${JSON.stringify(text)}`)
+        assert.ok(
+          from < to && to <= text.length && normalForm(text.slice(end, from)) === '',
+          `${at} of ${JSON.stringify(text)}`,
+        )
         assert.ok(normalForm(text.slice(from, to)).includes(normal[at]!))
         end = to
       }

@@ -1,6 +1,6 @@
+import { SEQUENCE } from '../../base/terminal-sequences.ts'
 import { graphemeBefore } from '../../base/texts.ts'
 import { type Fence, fenceAfter } from '../../transcript/prose-pieces.ts'
-import { SEQUENCE } from '../../transcript/sequences.ts'
 import type { SearchedText } from '../trace/tokens/searched-text.ts'
 import type { Mark } from './found.ts'
 import { type Span, proseMarks } from './prose-marks.ts'
@@ -64,15 +64,12 @@ const indentation = (text: string, lines: readonly Span[]): Span[] => {
   return lines.flatMap(([start], i): Span[] => (widths[i]! < 0 || least === 0 ? [] : [[start, start + least]]))
 }
 
-/** What is left out of lines of code: their common indentation, and what colours them on a terminal. */
-const leftOutOfCode = (text: string, lines: readonly Span[]): Span[] => {
-  const [[start], [, end]] = [lines[0]!, lines.at(-1)!]
-  const sequences = [...text.slice(start, end).matchAll(SEQUENCE)].map(({ 0: one, index }): Span => [
+/** What colours a piece of a text on a terminal. */
+const sequencesIn = (text: string, [start, end]: Span): Span[] =>
+  Array.from(text.slice(start, end).matchAll(SEQUENCE), ({ 0: one, index }): Span => [
     start + index,
     start + index + one.length,
   ])
-  return [...sequences, ...indentation(text, lines)]
-}
 
 const movedBy = (offset: number, spans: readonly Span[]): Span[] =>
   spans.map(([start, end]) => [offset + start, offset + end])
@@ -153,7 +150,7 @@ const BEFORE = 160
 const BEHIND = 400
 
 /**
- * A piece of a text as people read it: of prose one line, without marks of Markdown, of code up to three. What was found is shown as it is, with all that it
+ * A piece of a text as people read it, without colours of a terminal: of prose one line, without marks of Markdown, of code up to three. What was found is shown as it is, with all that it
  * touches: of a link whose target has the word, all of the link.
  * @param first where the first of the marks begins that are to be seen
  */
@@ -168,13 +165,13 @@ export const shownAround = (searched: SearchedText, marks: readonly Mark[], firs
   const lines = isCode ? linesAround(text, first, window) : []
   const piece: Span = isCode ? [lines[0]![0], lines.at(-1)![1]] : window
   const leftOut = {
-    code: () => leftOutOfCode(text, lines).map((span) => [span]),
+    code: () => indentation(text, lines).map((span) => [span]),
     markdown: () => proseMarks(text.slice(...piece)).map((together) => movedBy(piece[0], together)),
     typed: () => [],
   }[region.is]()
   const near = marks.filter(([start, end]) => start < piece[1] && piece[0] < end)
   const touches = ([from, to]: Span) => near.some(([start, end]) => start < to && from < end)
-  const hidden = leftOut.filter((together) => !together.some(touches)).flat()
+  const hidden = [...sequencesIn(text, piece), ...leftOut.filter((together) => !together.some(touches)).flat()]
   const { text: shown, indexOf } = written(text, piece, hidden, near, isCode)
   return {
     text: shown,

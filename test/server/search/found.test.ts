@@ -32,6 +32,9 @@ test('a word is found as a whole word or a part of one, in upper and lower case'
     ['"no such file"', 'no, such file', undefined],
     ['0a1b2c3', 'commit 0a1b2c3d4e5f60718', [['0a1b2c3']]],
     ['aa a', 'aa a aa', [['aa', 'a', 'aa']]],
+    ['error', '\u001b[31merror\u001b[39m', [['error']]],
+    ['"2 errors"', '2 \u001b[1merrors\u001b[0m', [['2 \u001b[1merrors']]],
+    ['"done loading"', 'done\u001b[2K\u001b[1Gloading', undefined],
   ] as const)
     assert.equal(marked(query, prompt(text)), expected, `${query} in ${text}`)
 })

@@ -42,6 +42,7 @@ test('what was found is shown as it is, with all that it touches', () => {
 
 test('a prompt is shown as it was typed', () => {
   assert.is(shown('prompt', 'fig', '# no *heading*\n__init__.py   fig'), '# no *heading* __init__.py [fig]')
+  assert.is(shown('prompt', 'fig', '\u001b[31mred\u001b[0m fig'), 'red [fig]')
 })
 
 test('of code three lines are shown at most, without their common indentation', () => {
@@ -51,6 +52,7 @@ test('of code three lines are shown at most, without their common indentation', 
   assert.is(shown('call', 'fig', 'Bash\nls fig\nList it'), 'Bash\nls [fig]\nList it')
   assert.is(shown('output', 'fig', `${'x'.repeat(150)}\nfig\nend`), '[fig]\nend')
   assert.is(shown('output', 'fig', '\u001b[31mred\u001b[0m\n\u001b[1m a fig\u001b[0m\r\nend'), 'red\n a [fig]\r\nend')
+  assert.is(shown('output', '"red fig"', '\u001b[31mred \u001b[1mfig\u001b[0m'), '[red fig]')
   assert.is(
     shown('output', 'fig', `${'word '.repeat(40)}fig ${'more '.repeat(60)}`),
     `…${'word '.repeat(12)}[fig] ${'more '.repeat(34).trimEnd()}…`,

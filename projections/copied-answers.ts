@@ -1,6 +1,7 @@
 import type { WriteStatement } from '../src/eventstore/engine/projection.ts'
 import { int8s, uuids } from '../src/eventstore/postgres/arrays.ts'
 import { eachSum, usageIn } from '../src/tables/usage.ts'
+import { markStale } from '../src/tables/usage-days.ts'
 
 /*
  * Which answers of a provider several traces of a namespace have, and for which of these they count. It is found out anew for all copies of an answer
@@ -46,11 +47,14 @@ export const listCopies = `
     on conflict (namespace_id, answer, trace_id) do update set
       ${['elsewhere', ...copied].map((name) => `${name} = excluded.${name}`).join(', ')}
       where copied_answers.elsewhere <> excluded.elsewhere or copied_answers.trace_id = any($1::uuid[])
+    returning trace_id, slot
+  ), copies_marked as (${markStale('select trace_id, slot from copies')}
   )`
 
 /** SQL for the copies of answers `a` of which `isLeft` holds: how many there are of each, and whether they count elsewhere. */
 const judged = (answers: string, isLeft: string) => `
-  select c.place, count(*) over (partition by c.answer) as holders, c.elsewhere as before, ${ELSEWHERE} as elsewhere
+  select c.place, c.trace_id, c.slot, count(*) over (partition by c.answer) as holders, c.elsewhere as before,
+    ${ELSEWHERE} as elsewhere
   from (${answers}) a
   cross join lateral (
     select o.ctid as place, o.* from copied_answers o
@@ -58,12 +62,19 @@ const judged = (answers: string, isLeft: string) => `
   ) c
   cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t`
 
+/** SQL that marks the days of judged copies that count where they did not, or the other way round. */
+const markJudged = (judged: string) =>
+  markStale(`select trace_id, slot from ${judged} where before <> elsewhere`)
+
 /** SQL that judges the copies that are left of the answers that were `gone`; one that is left alone is no copy any more. */
 const judgeLeft = (isLeft: string) => `
   left_over as materialized (${judged('select distinct namespace_id, answer from gone', isLeft)}),
-  single as (delete from copied_answers c using left_over l where c.ctid = l.place and l.holders = 1)
-  update copied_answers c set elsewhere = l.elsewhere from left_over l
-  where c.ctid = l.place and l.holders > 1 and l.before <> l.elsewhere`
+  single as (delete from copied_answers c using left_over l where c.ctid = l.place and l.holders = 1),
+  settled as (
+    update copied_answers c set elsewhere = l.elsewhere from left_over l
+    where c.ctid = l.place and l.holders > 1 and l.before <> l.elsewhere
+  )
+  ${markJudged('left_over')}`
 
 /** Removes all answers of traces from the list. */
 export const removeCopies = (ids: readonly string[], write: WriteStatement): void =>
@@ -100,7 +111,9 @@ export const judgeAgain = (ids: readonly string[], write: WriteStatement): void 
     'usage-copies-judge',
     `with found as materialized (
        ${judged('select distinct namespace_id, answer from copied_answers where trace_id = any($1::uuid[])', 'true')}
+     ), settled as (
+       update copied_answers c set elsewhere = f.elsewhere from found f where c.ctid = f.place and f.before <> f.elsewhere
      )
-     update copied_answers c set elsewhere = f.elsewhere from found f where c.ctid = f.place and f.before <> f.elsewhere`,
+     ${markJudged('found')}`,
     [uuids(ids)],
   )

@@ -62,7 +62,7 @@ const whereNoRightIsRead: ReadonlySet<string> = new Set([
  */
 export const mainGroup: Group = {
   name: MAIN,
-  version: 31,
+  version: 32,
   mayBeUndone: takesNoRights,
   // In the order in which a batch is written: changes of prices come before the messages that look for them, `sizes` reads the rows of traces
   // before they are deleted, the rows of messages and parts take the incarnation from the row of their trace, and `usage` reads the rows of

@@ -8,25 +8,21 @@ import {
 import { int4s, int8s, texts, uuids } from '../src/eventstore/postgres/arrays.ts'
 import type { TraceEvent } from '../src/server/trace/events.ts'
 import {
-  USAGE_DAYS_KEY,
   USAGE_KEY,
   USAGE_TOOLS_KEY,
-  USAGE_TOOL_DAYS_KEY,
   answerOf,
   copiedAnswersTable,
   counts,
-  dayOf,
   eachSum,
-  ofTrace,
   quarterOf,
-  usageDaysTable,
   usageIn,
   usageTable,
-  usageToolDaysTable,
   usageToolsTable,
 } from '../src/tables/usage.ts'
+import { usageDaysTable } from '../src/tables/usage-days.ts'
 import { type Lost, judgeAgain, listCopies, removeCopies, removeLost } from './copied-answers.ts'
 import { literal } from './support/changed-rows.ts'
+import { describeDays, makeDays, removeEmptyDays } from './usage-days.ts'
 
 /** A message of a trace that is present. */
 type Key = { readonly traceId: string; readonly ordinal: number }
@@ -38,7 +34,7 @@ type Unused = Key & Slot & { readonly model: string; readonly tools: readonly st
 
 type Changes = {
   /** The new messages with usage. */
-  readonly added: Map<string, Key>
+  readonly added: Map<string, Key & Slot>
   readonly unused: Map<string, Unused>
   readonly updated: Map<string, Key>
   /** Those updated messages whose usage has changed. */
@@ -53,7 +49,7 @@ type Changes = {
 }
 
 const keyOf = ({ traceId, ordinal }: Key) => `${traceId}/${ordinal}`
-const set = (keys: Map<string, Key>, key: Key) => void keys.set(keyOf(key), key)
+const set = <One extends Key>(keys: Map<string, One>, key: One) => void keys.set(keyOf(key), key)
 
 const forget = (changes: Changes, id: string) => {
   for (const keys of [changes.added, changes.unused, changes.updated, changes.reused])
@@ -78,10 +74,7 @@ const sums = eachSum((name) => name)
 /** SQL that adds the rows of `select` to those of a table with the same key; `also` sets other columns. */
 const addTo = (table: string, key: string, columns: string, select: string, also = '') => `
   insert into ${table} (${columns}) ${select}
-  on conflict (${key}) do update set ${also} messages = ${table}.messages + excluded.messages`
-const addingSums = (table: string) => `, ${eachSum((name) => `${name} = ${table}.${name} + excluded.${name}`)}`
-const widening = (table: string) =>
-  `first = least(${table}.first, excluded.first), last = greatest(${table}.last, excluded.last),`
+  on conflict (${key}) do update set messages = ${table}.messages + excluded.messages ${also}`
 
 /** SQL for the messages with keys, once for all tables: to look a message up takes as long as to add it up. */
 const foundMessages = `
@@ -102,50 +95,31 @@ const unusedTools = `
   select u.trace_id, t.namespace_id, u.slot, u.tool, u.messages
   from unnest($7::uuid[], $8::int8[], $9::text[], $10::int4[]) u (trace_id, slot, tool, messages) ${NAMESPACE}`
 
-/** SQL that adds `m` and others to all sums, or subtracts them: by quarters of an hour, and these by days. */
+/** SQL that adds `m` and others to the sums, or subtracts them. */
 const addAll = (sign: '' | '-', others: { readonly messages: string; readonly tools: string }) => `
-  quarters as materialized (
-    select trace_id, namespace_id, slot, model, prices, kinds, ${sign}sum(messages)::int4 as messages,
-      ${eachSum((name) => `${sign}sum(${name}) as ${name}`)}
-    from (
-      select trace_id, namespace_id, slot, model, prices, kinds, 1 as messages, ${sums} from m
-      ${others.messages}
-    ) c group by 1, 2, 3, 4, 5, 6
-  ), tool_quarters as materialized (
-    select trace_id, namespace_id, slot, tool, ${sign}sum(messages)::int4 as messages from (
-      select m.trace_id, m.namespace_id, m.slot, called.tool, 1 as messages
-      from m cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
-      ${others.tools}
-    ) c group by 1, 2, 3, 4
-  ), usage_added as (
+  usage_added as (
     ${addTo(
       'usage',
       USAGE_KEY,
       `trace_id, namespace_id, slot, model, prices, kinds, messages, ${sums}`,
-      'select * from quarters',
-    )} ${addingSums('usage')}
-  ), days_added as (
-    ${addTo(
-      'usage_days',
-      USAGE_DAYS_KEY,
-      `trace_id, namespace_id, day, model, prices, kinds, first, last, messages, ${sums}, ${Object.keys(ofTrace)}`,
-      `select c.*, ${Object.values(ofTrace)} from (
-         select trace_id, namespace_id, ${dayOf('slot')} as day, model, prices, kinds, min(slot), max(slot), sum(messages),
-           ${eachSum((name) => `sum(${name})`)}
-         from quarters group by 1, 2, 3, 4, 5, 6
-       ) c cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t`,
-      widening('usage_days'),
-    )} ${addingSums('usage_days')}
-  ), tools_added as (
-    ${addTo('usage_tools', USAGE_TOOLS_KEY, 'trace_id, namespace_id, slot, tool, messages', 'select * from tool_quarters')}
+      `select trace_id, namespace_id, slot, model, prices, kinds, ${sign}sum(messages)::int4,
+         ${eachSum((name) => `${sign}sum(${name})`)}
+       from (
+         select trace_id, namespace_id, slot, model, prices, kinds, 1 as messages, ${sums} from m
+         ${others.messages}
+       ) c group by 1, 2, 3, 4, 5, 6`,
+      `, ${eachSum((name) => `${name} = usage.${name} + excluded.${name}`)}`,
+    )}
   )
   ${addTo(
-    'usage_tool_days',
-    USAGE_TOOL_DAYS_KEY,
-    'trace_id, namespace_id, day, tool, first, last, messages',
-    `select trace_id, namespace_id, ${dayOf('slot')}, tool, min(slot), max(slot), sum(messages)
-     from tool_quarters group by 1, 2, 3, 4`,
-    widening('usage_tool_days'),
+    'usage_tools',
+    USAGE_TOOLS_KEY,
+    'trace_id, namespace_id, slot, tool, messages',
+    `select trace_id, namespace_id, slot, tool, ${sign}sum(messages)::int4 from (
+       select m.trace_id, m.namespace_id, m.slot, called.tool, 1 as messages
+       from m cross join lateral (select distinct e::text as tool from json_array_elements(m.tools) e) called
+       ${others.tools}
+     ) c group by 1, 2, 3, 4`,
   )}`
 
 const addStatement = `with ${foundMessages}, ${listCopies}, ${addAll('', { messages: unused, tools: unusedTools })}`
@@ -180,7 +154,7 @@ const add = (keys: readonly Key[], unused: readonly Unused[], write: WriteStatem
     ),
   ])
 
-const tables = ['usage', 'usage_tools', 'usage_days', 'usage_tool_days'] as const
+const tables = ['usage', 'usage_tools', 'usage_days'] as const
 
 const removeSums = (ids: readonly string[], write: WriteStatement) => {
   for (const table of tables)
@@ -189,8 +163,9 @@ const removeSums = (ids: readonly string[], write: WriteStatement) => {
 
 /** Removes the sums of which nothing is left: there are none for them in a read model that is built anew. */
 const removeEmpty = (ids: readonly string[], write: WriteStatement) => {
-  for (const table of tables)
+  for (const table of ['usage', 'usage_tools'])
     write(`${table}-remove`, `delete from ${table} where trace_id = any($1::uuid[]) and messages = 0`, [uuids(ids)])
+  removeEmptyDays(ids, write)
 }
 
 type Settled = {
@@ -273,26 +248,30 @@ const addChanged = (
   { anew, ids }: { readonly anew: readonly Key[]; readonly ids: ReadonlySet<string> },
   write: WriteStatement,
 ) => {
-  const keys = new Map([...added, ...updated])
+  const keys = new Map<string, Key>([...added, ...updated])
   for (const key of anew) set(keys, key)
   const known = [...unused.values()].filter(({ traceId }) => !ids.has(traceId))
   if (keys.size > 0 || known.length > 0) add([...keys.values()], known, write)
-  if (updated.size > 0) removeEmpty([...new Set([...updated.values()].map(({ traceId }) => traceId))], write)
+  const ofUpdated = new Set([...updated.values()].map(({ traceId }) => traceId))
+  if (ofUpdated.size > 0) removeEmpty([...ofUpdated], write)
+  return ofUpdated
 }
 
-/** What in the sums of days is a field of their trace. */
+/** What in the rows of days is a field of their trace. */
 const DESCRIBING: ReadonlySet<string> = new Set(['/agentId', '/projectName', '/model'])
 
-const describe = ({ ofOther, described }: Changes, write: WriteStatement) => {
-  if (described.size > 0)
-    write(
-      'usage-days-describe',
-      `update usage_days d set ${Object.entries(ofTrace).map(([column, sql]) => `${column} = ${sql}`)}
-       from unnest($1::uuid[]) u (id) cross join lateral (select * from traces r where r.id = u.id limit 1) t
-       where d.trace_id = t.id`,
-      [uuids([...described])],
-    )
+const addAndDescribe = (
+  changes: Changes,
+  counted: { readonly anew: readonly Key[]; readonly ids: ReadonlySet<string> },
+  write: WriteStatement,
+) => {
+  const { added, unused, deleted, ofOther, described } = changes
+  const ofUpdated = addChanged(changes, counted, write)
+  if (described.size > 0) describeDays([...described], write)
   if (ofOther.size > 0) judgeAgain([...ofOther], write)
+  const traces = [...ofUpdated.union(counted.ids)]
+  if (added.size + unused.size + traces.length + deleted.size + ofOther.size > 0)
+    makeDays([...added.values(), ...unused.values()], traces, write)
 }
 
 const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
@@ -302,16 +281,14 @@ const deriveAnew = async (changes: Changes, sender: Sender): Promise<void> => {
   if (lost.length > 0) removeLost(lost, sender.write)
   const ids = new Set([...unsettled, ...restated])
   const anew = ids.size === 0 ? [] : await beginAnew([...ids], sender)
-  addChanged(changes, { anew, ids }, sender.write)
-  describe(changes, sender.write)
+  addAndDescribe(changes, { anew, ids }, sender.write)
 }
 
 const NONE = { anew: [], ids: new Set<string>() }
 
 const derive = (changes: Changes, sender: Sender): Promise<void> | undefined => {
   if (changes.reused.size > 0 || changes.restated.size > 0) return deriveAnew(changes, sender)
-  addChanged(changes, NONE, sender.write)
-  return void describe(changes, sender.write)
+  return void addAndDescribe(changes, NONE, sender.write)
 }
 
 const keyIn = ({
@@ -330,23 +307,22 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
     ${usageToolsTable.create}
     alter table usage_tools alter tool set statistics 0;
     ${usageDaysTable.create}
-    alter table usage_days alter model set statistics 0;
-    alter table usage_days alter agent set statistics 0;
-    alter table usage_days alter project set statistics 0;
-    alter table usage_days alter trace_model set statistics 0;
-    ${usageToolDaysTable.create}
-    alter table usage_tool_days alter tool set statistics 0;
+    ${['agent', 'project', 'trace_model', 'used', 'tools'].map((column) => `alter table usage_days alter ${column} set statistics 0;`).join(' ')}
+    create index usage_days_stale on usage_days (trace_id) where stale;
     ${copiedAnswersTable.create}
     alter table copied_answers alter model set statistics 0;
     alter table copied_answers alter tools set statistics 0;
     create index copied_answers_of_trace on copied_answers (trace_id, ordinal);`,
   rows: Object.fromEntries([...tables, 'copied_answers'].map((table) => [table, { trace: 'trace_id' }])),
-  notCompared: ['usage_days', 'usage_tool_days'].flatMap((table) => [`${table}.first`, `${table}.last`]),
-  beforeRemoval: { trace: (id, write) => removeCopies([id], write) },
+  beforeRemoval: {
+    trace: (id, write) => {
+      removeCopies([id], write)
+      makeDays([], [], write)
+    },
+  },
   indexes: `
     create index usage_listed on usage (namespace_id, slot);
     create index usage_days_listed on usage_days (namespace_id, day);
-    create index usage_tool_days_listed on usage_tool_days (namespace_id, day);
     create index copied_answers_elsewhere on copied_answers (namespace_id, slot) where elsewhere;`,
   start: () => ({
     added: new Map(),
@@ -360,11 +336,11 @@ export const usage = projectionOf<TraceEvent>()<Changes>({
   }),
   on: {
     MessageAdded: ({ added, unused }, event) => {
-      const { streamId: traceId, at, data } = event
+      const { at, data } = event
       const key = keyIn(event)
-      if (data.usage) return set(added, key)
       const slot = quarterOf(data.timestamp ?? Infinity, at)
-      unused.set(keyOf(key), { ...key, traceId, slot, model: literal(data.model) ?? '', tools: data.tools })
+      if (data.usage) set(added, { ...key, slot })
+      else set(unused, { ...key, slot, model: literal(data.model) ?? '', tools: data.tools })
     },
     MessageUpdated: ({ unused, updated, reused }, event) => {
       const key = keyIn(event)

@@ -8,11 +8,10 @@ import { type RowOf, tableOf } from './table.ts'
 import type {
   copiedAnswersTable,
   failedCallsTable,
-  usageDaysTable,
   usageTable,
-  usageToolDaysTable,
   usageToolsTable,
 } from './usage.ts'
+import type { usageDaysTable } from './usage-days.ts'
 
 /**
  * The tables of the main group, with the types of their rows and the SQL that indexes and queries share.
@@ -387,7 +386,6 @@ export type ReadTables = {
   usage: RowOf<typeof usageTable>
   usage_tools: RowOf<typeof usageToolsTable>
   usage_days: RowOf<typeof usageDaysTable>
-  usage_tool_days: RowOf<typeof usageToolDaysTable>
   copied_answers: RowOf<typeof copiedAnswersTable>
   failed_calls: RowOf<typeof failedCallsTable>
   model_providers: RowOf<typeof modelProvidersTable>

@@ -53,12 +53,8 @@ const hashOf = (text: string) => `hashtextextended(${text}, 0)`
 /** The columns by which sums are told apart. */
 export const USAGE_KEY = 'trace_id, slot, model_hash, prices, kinds'
 export const USAGE_TOOLS_KEY = 'trace_id, slot, tool_hash'
-export const USAGE_DAYS_KEY = 'trace_id, day, model_hash, prices, kinds'
-export const USAGE_TOOL_DAYS_KEY = 'trace_id, day, tool_hash'
 
-const ids = { trace_id: 'uuid not null', namespace_id: 'uuid not null' } as const
-const key = { ...ids, slot: 'int8 not null' } as const
-const dayKey = { ...ids, day: 'int8 not null', first: 'int8 not null', last: 'int8 not null' } as const
+const key = { trace_id: 'uuid not null', namespace_id: 'uuid not null', slot: 'int8 not null' } as const
 
 /** What messages have in common that are added up together, and the sums. */
 const added = {
@@ -101,38 +97,6 @@ export const usageToolsTable = tableOf(
 )
 
 /**
- * The same as in `usage`, added up for a day of UTC: a third of the rows, and fewer where sessions are longer. All messages are in the quarters from `first` to
- * `last`; a change of their times does not bring these closer together. Where a question needs only a part of these quarters, `usage` has them. What is
- * asked for by what a trace is has it here: the agent, the project and the model are JSON literals, or empty. To look traces up would take half of the time.
- */
-export const usageDaysTable = tableOf(
-  'usage_days',
-  {
-    ...dayKey,
-    agent: 'text collate "C" not null',
-    project: 'text collate "C" not null',
-    trace_model: 'text collate "C" not null',
-    created_by: 'uuid not null',
-    messages: 'int4 not null',
-    ...added,
-    model_hash: `int8 not null generated always as (${hashOf('model')}) stored`,
-  },
-  { constraint: `primary key (${USAGE_DAYS_KEY})`, storage: `fillfactor = 70, ${rewritten}` },
-)
-
-/** The same as in `usage_tools`, for a day of UTC. */
-export const usageToolDaysTable = tableOf(
-  'usage_tool_days',
-  {
-    ...dayKey,
-    tool: 'text collate "C" not null',
-    messages: 'int4 not null',
-    tool_hash: `int8 not null generated always as (${hashOf('tool')}) stored`,
-  },
-  { constraint: `primary key (${USAGE_TOOL_DAYS_KEY})`, storage: `fillfactor = 70, ${rewritten}` },
-)
-
-/**
  * The calls that have failed. `ordinal` is that of the message with the call, `nth` the place of the call among those of the message, `slot` the
  * quarter of an hour of the message; `tool` is a JSON literal.
  */
@@ -160,14 +124,6 @@ export const copiedAnswersTable = tableOf(
   { constraint: 'primary key (namespace_id, answer, trace_id)', storage: erasedFrom },
 )
 
-/** SQL for the columns of `usage_days` that say what a trace `t` is. */
-export const ofTrace = {
-  agent: 't.agent_id::text',
-  project: `coalesce(t.project_name::text, '')`,
-  trace_model: `coalesce(t.model::text, '')`,
-  created_by: 't.created_by',
-} as const
-
 /** SQL for the hash by which an answer of a provider is known in a namespace; null without a `responseId`. */
 export const answerOf = (namespaceId: string, usage: string): string =>
   hashOf(`${namespaceId}::text || (${usage} ->> 'responseId')`)
@@ -178,9 +134,6 @@ export const counts = (m: string): string => `(${m}.answer is not null or ${m}.u
 /** SQL for the quarter of an hour of a message `m`: that of its timestamp, or of its arrival if it has none, or one that is no date. */
 export const slotOf = (m: string): string =>
   `floor((case when abs(${m}.timestamp) <= ${MOST_MS} then ${m}.timestamp else ${m}.created_at end) / ${QUARTER_MS})::int8`
-
-/** SQL for the day of UTC of a quarter of an hour. */
-export const dayOf = (slot: string): string => `floor(${slot}::float8 / ${DAY_QUARTERS})::int8`
 
 /** The same as `slotOf` for a message with this timestamp and arrival. */
 export const quarterOf = (timestamp: number, createdAt: number): number =>

@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
-import { QUARTER_MS, dayOf, eachSum, ofTrace } from '../../src/tables/usage.ts'
+import { DAY_QUARTERS, QUARTER_MS, eachSum } from '../../src/tables/usage.ts'
+import { dayIn, dayOf, ofTrace } from '../../src/tables/usage-days.ts'
 import { onServer } from '../support/database.ts'
 import { type Named, type Setting, atMost, percentile } from './measure.ts'
 import type { World } from './world.ts'
@@ -9,6 +10,8 @@ import type { World } from './world.ts'
 /** A year of 1 million messages: sessions of three quarters of an hour, each with 34 messages, half of which have used something. */
 const SESSIONS = 10_000
 const YEAR = 365 * 96
+
+const DAY = ['first', 'last', 'messages', 'used', 'quarters', 'tools']
 
 type Owner = { readonly namespaceId: string; readonly userId: string }
 
@@ -36,15 +39,6 @@ const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Pro
     insert into usage_tools (trace_id, namespace_id, slot, tool, messages)
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}) + quarter, to_json('tool-' || tool), 3
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) quarter, generate_series(1, 5) tool;
-    insert into usage_days (trace_id, namespace_id, day, first, last, messages, model, prices, kinds, ${sums}, ${Object.keys(ofTrace)})
-      select c.*, ${Object.values(ofTrace)} from (
-        select trace_id, namespace_id, ${dayOf('slot')}, min(slot) as first, max(slot), sum(messages), model, prices, kinds,
-          ${eachSum((name) => `sum(${name})`)}
-        from usage where namespace_id = '${namespaceId}' group by 1, 2, 3, 7, 8, 9
-      ) c join traces t on t.id = c.trace_id order by first;
-    insert into usage_tool_days (trace_id, namespace_id, day, first, last, tool, messages)
-      select trace_id, namespace_id, ${dayOf('slot')}, min(slot), max(slot), tool, sum(messages)
-      from usage_tools where namespace_id = '${namespaceId}' group by 1, 2, 3, 6 order by min(slot);
     insert into copied_answers (namespace_id, answer, trace_id, created_at, elsewhere, slot, ordinal, tools, model, prices, kinds, ${sums})
       select '${namespaceId}', i * 10 + nth, ${id('n')}, n, copy > 0, ${first} + (n * ${YEAR} / ${SESSIONS}), nth, '["tool-1"]',
         '"model-' || n % 6 || '"', n / 30, 15, 10, 5, 1000, 30, 0, 0
@@ -52,7 +46,14 @@ const fill = async ({ databaseUrl }: World, { namespaceId, userId }: Owner): Pro
     insert into failed_calls (trace_id, namespace_id, slot, ordinal, nth, tool)
       select ${id('i')}, '${namespaceId}', ${first} + (i * ${YEAR} / ${SESSIONS}), nth, 0, to_json('tool-' || nth % 5 + 1)
       from generate_series(1, ${SESSIONS}) i, generate_series(0, 2) nth;
-    analyze traces; analyze usage; analyze usage_tools; analyze usage_days; analyze usage_tool_days; analyze copied_answers; analyze failed_calls`,
+    analyze traces; analyze usage; analyze usage_tools; analyze copied_answers; analyze failed_calls;
+    insert into usage_days (trace_id, namespace_id, day, stale, ${Object.keys(ofTrace)}, ${DAY})
+      select u.trace_id, t.namespace_id, u.day, false, ${Object.values(ofTrace)}, ${DAY.map((name) => `d.${name}`)}
+      from (select distinct trace_id, ${dayOf('slot')} as day from usage where namespace_id = '${namespaceId}') u
+      join traces t on t.id = u.trace_id
+      ${dayIn('u.trace_id', `u.day * ${DAY_QUARTERS}`, `(u.day + 1) * ${DAY_QUARTERS}`)}
+      order by d.first;
+    analyze usage_days`,
   )
 }
 

@@ -5,12 +5,11 @@ import type { Reads } from '../../eventstore/engine/reads.ts'
 import { requireCaller } from '../http/caller.ts'
 import { invalid } from '../http/http-error.ts'
 import { route } from '../http/route.ts'
-import type { KnownModels, ModelRegistry } from '../models/registry.ts'
+import type { ModelRegistry } from '../models/registry.ts'
 import { idOfSlug, namespaceOfMember } from '../namespace/queries.ts'
 import { displayNamesOf } from '../user/queries.ts'
 import { daysOf, periodOf } from './days.ts'
 import { type SumRow, usageRows } from './queries.ts'
-import { type UsageGroup, usageOf } from './sums.ts'
 
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 30
@@ -36,17 +35,10 @@ const byDayAndKey = (a: UsageRow, b: UsageRow): number => {
 type Naming = { readonly by: UsageKey; readonly dates: readonly string[]; readonly isDaily: boolean }
 
 /** A row of the answer. */
-const rowOf = (row: SumRow, { by, dates, isDaily }: Naming, models: KnownModels): UsageRow => {
-  const date = dates[row.day - 1]
-  const named = row.key === '' ? undefined : (JSON.parse(row.key) as string)
+const rowOf = ({ day, key: named, ...sums }: SumRow, { by, dates, isDaily }: Naming): UsageRow => {
+  const date = dates[day - 1]
   const key = by === 'day' ? date : named
-  return {
-    ...(isDaily ? { day: date } : {}),
-    ...(key === undefined ? {} : { key }),
-    traces: Number(row.traces),
-    messages: Number(row.messages),
-    ...(row.groups === null ? {} : usageOf(JSON.parse(row.groups) as UsageGroup[], null, models)),
-  }
+  return { ...(isDaily ? { day: date } : {}), ...(key === undefined ? {} : { key }), ...sums }
 }
 
 const withNames = async (reads: UsageServices['reads'], rows: readonly UsageRow[]): Promise<UsageRow[]> => {
@@ -78,7 +70,7 @@ export const usageRoute = (app: FastifyInstance, { reads, models, now }: UsageSe
     if (found.length > MOST_ROWS)
       throw invalid('by', `there would be more than ${MOST_ROWS} rows: ask for a shorter period, or by something else`)
     const naming = { by, dates: days.map(({ date }) => date), isDaily }
-    const rows = found.map((row) => rowOf(row, naming, known)).sort(byDayAndKey)
+    const rows = found.map((row) => rowOf(row, naming)).sort(byDayAndKey)
     return { rows: by === 'author' ? await withNames(reads, rows) : rows }
   })
 }

@@ -1,10 +1,10 @@
 import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.ts'
 import { DOLLAR, eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
-import { costOf } from '../models/cost.ts'
+import { type Price, costOf } from '../models/cost.ts'
 import type { KnownModels } from '../models/registry.ts'
 
 /**
- * Messages with the same model (null: that of their trace), the same prices, and the same members of their usage, as `groupsOf` gives them: what
+ * Messages with the same model (null: that of their trace), the same prices, and the same members of their usage, as `usedByTrace` gives them: what
  * they have used together, in the order of `tokenColumns`, and what they say that they have cost, in parts of a `DOLLAR`.
  */
 export type UsageGroup = readonly [
@@ -19,78 +19,92 @@ export type UsageGroup = readonly [
   cost: number,
 ]
 
-/**
- * SQL for the groups in those rows `g` with the columns of `usage` of which `condition` holds, as the text of a JSON array; null without any. It is
- * put together as text, which takes a third of the time of JSON functions.
- */
-export const groupsOf = (g: string, condition: string): string => {
-  const numbers = [`${g}.kinds`, ...eachSum((name) => `${g}.${name}`).split(', ')]
-  const model = `case when ${g}.model = '' then 'null' else ${g}.model end`
-  const group = `'[' || ${model} || ',"' || ${g}.prices || '",' || ${numbers.join(` || ',' || `)} || ']'`
-  return `'[' || string_agg(${group}, ',') filter (where ${condition}) || ']'`
-}
-
 const tokenNames = Object.keys(tokenColumns) as (keyof typeof tokenColumns)[]
-const FIRST_SUM = 3
+const sumNames = [...tokenNames, 'costUsd'] as const
+const COST = tokenNames.length
 
 type Tokens = Partial<Record<(typeof tokenNames)[number], number>>
 
 const has = (kinds: number, name: keyof typeof kindBits) => (kinds & kindBits[name]) !== 0
 
-/** The tokens of a group that are known. Groups may be many: this loop takes half the time of `Object.fromEntries`. */
-const tokensIn = (group: UsageGroup): Tokens => {
+/** Messages with one model at one price, whose usage has the same members. `spelling` is as the agent names the model; undefined without one. */
+export type Priced = {
+  readonly spelling: string | undefined
+  readonly price: Price | undefined
+  readonly kinds: number
+}
+
+/** Finds what messages with a model, the position of their prices, and `kinds` are: one object for all that are the same. */
+export const newPriced = (models: Pick<KnownModels, 'priceAt'>) => {
+  const byName = new Map<string, Priced>()
+  const bySpelling = new Map<string | undefined, Priced[]>()
+  return (spelling: string | undefined, prices: number | string, kinds: number): Priced => {
+    const name = spelling === undefined ? `${kinds} ${prices}` : `${kinds} ${prices} ${spelling}`
+    const known = byName.get(name)
+    if (known) return known
+    const needsPrice = spelling !== undefined && kinds !== 0 && !has(kinds, 'costUsd')
+    const price = needsPrice ? models.priceAt(spelling, BigInt(prices)) : undefined
+    const ofModel = bySpelling.get(spelling) ?? []
+    bySpelling.set(spelling, ofModel)
+    let priced = ofModel.find((one) => one.price === price && one.kinds === kinds)
+    if (!priced) ofModel.push((priced = { spelling, price, kinds }))
+    byName.set(name, priced)
+    return priced
+  }
+}
+
+/** What messages have used, in the order of `tokenColumns`, and behind that what they say that they have cost. */
+export type Used = Map<Priced, Float64Array>
+
+/** Adds the sums that begin at an index of `values`. */
+export const addUsed = (used: Used, priced: Priced, values: readonly unknown[], at: number): void => {
+  let sums = used.get(priced)
+  if (!sums) used.set(priced, (sums = new Float64Array(sumNames.length)))
+  for (let i = 0; i <= COST; i++) sums[i]! += values[at + i] as number
+}
+
+/** What messages cost, in dollars, by the sums that begin at an index of `values`; undefined if that is not known. */
+export const dollarsOf = ({ price, kinds }: Priced, values: ArrayLike<unknown>, at: number): number | undefined => {
+  if (has(kinds, 'costUsd')) return (values[at + COST] as number) / DOLLAR
+  if (!price) return undefined
   const tokens: Tokens = {}
-  for (const [i, name] of tokenNames.entries()) if (has(group[2], name)) tokens[name] = group[FIRST_SUM + i] as number
-  return tokens
+  for (const [i, name] of tokenNames.entries()) if (has(kinds, name)) tokens[name] = values[at + i] as number
+  return costOf(price, tokens, has(kinds, 'isLong'))
 }
 
 /** Dollars are rounded to nine decimals. */
-const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
+export const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
 /** How traces show models with these spellings. */
-const shownModels = (spellings: ReadonlySet<string>, models: KnownModels): string[] => {
+const shownModels = (spellings: ReadonlySet<string>, models: Pick<KnownModels, 'find'>): string[] => {
   const shown = new Set([...spellings].map((spelling) => models.find(spelling)?.model ?? spelling))
   return [...shown].sort(compareTexts).slice(0, MOST_UNPRICED)
 }
 
-/** What messages have used and cost. `ofTrace` is the model of their trace as a JSON literal; null without one. */
+/** What messages have used and cost. */
 export const usageOf = (
-  groups: readonly UsageGroup[],
-  ofTrace: string | null,
-  models: KnownModels,
+  used: Used,
+  models: Pick<KnownModels, 'find'>,
 ): { readonly usage?: UsageSums; readonly cost?: Cost } => {
-  const modelOfTrace = ofTrace === null ? undefined : (JSON.parse(ofTrace) as string)
-  const sums: Record<string, number> = {}
+  const all: Record<string, number> = {}
   const usd = { reported: 0, prices: 0 }
   const found = new Set<keyof typeof usd>()
   const unpriced = new Set<string>()
-  const add = (of: keyof typeof usd, cost: number) => {
-    found.add(of)
-    usd[of] += cost
-  }
-  for (const group of groups) {
-    const [model, prices, kinds] = group
-    const tokens = tokensIn(group)
-    for (const name of tokenNames) {
-      const count = tokens[name]
-      if (count !== undefined) sums[name] = (sums[name] ?? 0) + count
-    }
-    if (has(kinds, 'costUsd')) {
-      sums['costUsd'] = (sums['costUsd'] ?? 0) + group[8] / DOLLAR
-      add('reported', group[8] / DOLLAR)
-      continue
-    }
+  for (const [priced, sums] of used) {
+    const { spelling, kinds } = priced
     if (kinds === 0) continue
-    const spelling = model ?? modelOfTrace
-    const price = spelling === undefined ? undefined : models.priceAt(spelling, BigInt(prices))
-    const cost = price && costOf(price, tokens, has(kinds, 'isLong'))
-    if (cost !== undefined) add('prices', cost)
+    for (const [i, name] of sumNames.entries())
+      if (has(kinds, name)) all[name] = (all[name] ?? 0) + (i === COST ? sums[i]! / DOLLAR : sums[i]!)
+    const dollars = dollarsOf(priced, sums, 0)
+    const of = has(kinds, 'costUsd') ? 'reported' : 'prices'
+    if (dollars !== undefined) usd[of] += dollars
+    if (dollars !== undefined) found.add(of)
     else if (spelling !== undefined) unpriced.add(spelling)
   }
-  if (sums['costUsd'] !== undefined) sums['costUsd'] = rounded(sums['costUsd'])
-  const known = [...tokenNames, 'costUsd'].flatMap((name) => (sums[name] === undefined ? [] : [[name, sums[name]]]))
+  if (all['costUsd'] !== undefined) all['costUsd'] = rounded(all['costUsd'])
+  const known = sumNames.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))
   return {
     ...(known.length === 0 ? {} : { usage: Object.fromEntries(known) as UsageSums }),
     ...(found.size === 0
@@ -105,15 +119,32 @@ export const usageOf = (
   }
 }
 
-/** What messages have used and cost as JSON texts; `used` is the JSON text of their groups. */
-export const usageTexts = (used: string, ofTrace: string | null, models: KnownModels) => {
-  const { usage, cost } = usageOf(JSON.parse(used) as UsageGroup[], ofTrace, models)
+const FIRST_SUM = 3
+
+/**
+ * What messages have used and cost as JSON texts. `groups` is the JSON text of their groups, `ofTrace` the model of their trace as a JSON literal;
+ * null without one.
+ */
+export const usageTexts = (groups: string, ofTrace: string | null, models: KnownModels) => {
+  const modelOfTrace = ofTrace === null ? undefined : (JSON.parse(ofTrace) as string)
+  const pricedAs = newPriced(models)
+  const used: Used = new Map()
+  for (const group of JSON.parse(groups) as UsageGroup[]) {
+    const [model, prices, kinds] = group
+    addUsed(used, pricedAs(model ?? modelOfTrace, prices, kinds), group, FIRST_SUM)
+  }
+  const { usage, cost } = usageOf(used, models)
   return { usage: usage && JSON.stringify(usage), cost: cost && JSON.stringify(cost) }
 }
 
-/** SQL for the groups of a trace `t` as JSON text; null without usage. */
+const group = ['model', 'prices', 'kinds', ...eachSum((name) => name).split(', ')].map((name) => {
+  if (name === 'model') return `case when g.model = '' then 'null' else g.model end`
+  return name === 'prices' ? `'"' || g.prices || '"'` : `g.${name}`
+})
+
+/** SQL for the groups of a trace `t` as JSON text; null without usage. It is put together as text, which takes a third of the time of JSON functions. */
 export const usedByTrace = `(
-  select ${groupsOf('g', 'true')} from (
+  select '[' || string_agg('[' || ${group.join(` || ',' || `)} || ']', ',') || ']' from (
     select r.model, r.prices, r.kinds, ${eachSum((name) => `sum(r.${name}) as ${name}`)}
     from usage r where r.trace_id = t.id and r.kinds <> 0 group by 1, 2, 3
   ) g

@@ -62,7 +62,7 @@ const markedTraces = async (
     return trace ? [{ trace, mark }] : []
   }
   return {
-    dearest: dearest.flatMap(({ id, cost }) => marked(id, dollarsText(cost.usd))),
+    dearest: dearest.flatMap(({ id, usd }) => marked(id, dollarsText(usd))),
     longest: longest.flatMap(({ id, quarters }) => marked(id, quartersText(quarters))),
   }
 }

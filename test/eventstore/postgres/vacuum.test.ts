@@ -45,7 +45,6 @@ test('are vacuumed long before a fifth of their rows are dead', async () => {
     'rm_test.usage': 21_000,
     'rm_test.usage_tools': 21_000,
     'rm_test.usage_days': 21_000,
-    'rm_test.usage_tool_days': 21_000,
     'rm_test.copied_answers': 15_000,
     'pg_toast.copied_answers long values': 15_000,
     'rm_test.failed_calls': 15_000,

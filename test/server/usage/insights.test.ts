@@ -117,7 +117,7 @@ test('the dearest sessions are those that cost the most, the longest those with 
     ids.set(trace.id, name)
   }
   assert.equal(
-    dearest.map(({ id, cost }) => [ids.get(id), cost.usd]),
+    dearest.map(({ id, usd }) => [ids.get(id), usd]),
     [
       ['copy', 4],
       ['dear', 2.01 + 0.0005 + 0.025 + 0.00009],

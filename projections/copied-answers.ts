@@ -63,8 +63,7 @@ const judged = (answers: string, isLeft: string) => `
   cross join lateral (select * from traces r where r.id = c.trace_id limit 1) t`
 
 /** SQL that marks the days of judged copies that count where they did not, or the other way round. */
-const markJudged = (judged: string) =>
-  markStale(`select trace_id, slot from ${judged} where before <> elsewhere`)
+const markJudged = (judged: string) => markStale(`select trace_id, slot from ${judged} where before <> elsewhere`)
 
 /** SQL that judges the copies that are left of the answers that were `gone`; one that is left alone is no copy any more. */
 const judgeLeft = (isLeft: string) => `

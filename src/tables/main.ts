@@ -5,12 +5,7 @@ import { type RequiredName, type TextName, isRequired, textNames } from '../cont
 import type { IdentityType } from '../contract/user.ts'
 import { erasedFrom, listedFrom, rewritten } from './storage.ts'
 import { type RowOf, tableOf } from './table.ts'
-import type {
-  copiedAnswersTable,
-  failedCallsTable,
-  usageTable,
-  usageToolsTable,
-} from './usage.ts'
+import type { copiedAnswersTable, failedCallsTable, usageTable, usageToolsTable } from './usage.ts'
 import type { usageDaysTable } from './usage-days.ts'
 
 /**

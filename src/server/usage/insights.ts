@@ -1,9 +1,10 @@
 import type { Cost, UsageSums } from '../../contract/usage.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { type Added, addMessages, addTo, eachUsed, newAdded, newShownModel, sumsOf, under } from './added-up.ts'
+import { type Added, addMessages, eachUsed, newAdded, newShownModel, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type DayRow, type UsageReads, dayRows } from './day-rows.ts'
 import { failedCalls } from './failed-calls.ts'
-import { dollarsOf, newPriced, rounded } from './sums.ts'
+import { MESSAGES, type Priced, type Used, addUsed, dollarsOf, newPriced, rounded } from './sums.ts'
+import { under } from './under.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
 /** How many traces and messages count, and what these have used and cost; both are absent where they are not known. */
@@ -58,76 +59,124 @@ const byMessages = (a: Sums, b: Sums): number => b.messages - a.messages
 
 const COLUMNS = ['model', 'used', 'agent', 'project', 'author', 'quarters', 'tools'] as const
 
-type ByKey = Map<string | undefined, Added>
+type Key = string | undefined
+type Summed = { traces: number; messages: number; readonly used: Used }
 
-/** A trace of the period: what its messages cost, and in how many quarters of an hour they are. */
-type Seen = { readonly number: number; usd: number; quarters: number }
+/** What the messages of the traces of one agent, project and author come to. Few of these occur together. */
+type Part = Summed & { readonly agent: Key; readonly project: Key; readonly author: Key }
 
-/** What is added up. */
-const newInsights = () => {
-  const newByKey = (): ByKey => new Map()
-  return {
-    total: newAdded(),
-    days: new Map<number, Added>(),
-    agents: newByKey(),
-    models: newByKey(),
-    projects: newByKey(),
-    authors: newByKey(),
-    tools: new Map<string, Added>(),
-    hours: Array.from({ length: HOURS_OF_WEEK }, () => 0),
-    traces: new Map<string, Seen>(),
-  }
-}
+/** A trace of the period: what its messages cost, their models as traces show them, and in how many quarters of an hour they are. */
+type Seen = { readonly number: number; readonly part: Part; usd: number; readonly models: Key[]; quarters: number }
 
 /** The hour of the week of a quarter of an hour, by the clocks of a zone. */
 const hourIn = (offsets: readonly Offset[]) => {
   const ahead = (slot: number) => (offsets.findLast(({ from }) => from <= slot) ?? offsets[0]!).quarters
-  return (slot: number): number =>
-    Math.floor((slot + ahead(slot) + FIRST_WEEKDAY * DAY_QUARTERS) / 4) % HOURS_OF_WEEK
+  return (slot: number): number => Math.floor((slot + ahead(slot) + FIRST_WEEKDAY * DAY_QUARTERS) / 4) % HOURS_OF_WEEK
 }
 
-type All = ReturnType<typeof newInsights>
-
-/** Adds the rows of a namespace. */
-const newAdding = (all: All, models: KnownModels, offsets: readonly Offset[]) => {
+/** Adds rows up. */
+const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
   const [pricedAs, shown, hourOf] = [newPriced(models), newShownModel(models), hourIn(offsets)]
+  const parts: Part[] = []
+  const byFields = new Map<Key, Map<Key, Map<Key, Part>>>()
+  const all = {
+    parts,
+    days: new Map<number, Added>(),
+    tools: new Map<string, Added>(),
+    tracesOfModels: new Map<Key, number>(),
+    hours: Array.from({ length: HOURS_OF_WEEK }, () => 0),
+    traces: new Map<string, Seen>(),
+  }
+
+  const partOf = (agent: Key, project: Key, author: Key): Part => {
+    const ofAgent = under(byFields, agent, () => new Map<Key, Map<Key, Part>>())
+    const ofProject = under(ofAgent, project, () => new Map<Key, Part>())
+    return under(ofProject, author, () => {
+      const part = { agent, project, author, traces: 0, messages: 0, used: new Map() }
+      parts.push(part)
+      return part
+    })
+  }
+
+  const addModel = ({ models }: Seen, { spelling }: Priced) => {
+    const model = shown(spelling)
+    if (models.includes(model)) return
+    models.push(model)
+    all.tracesOfModels.set(model, (all.tracesOfModels.get(model) ?? 0) + 1)
+  }
 
   const addQuarters = (seen: Seen, quarters: readonly number[]) => {
     seen.quarters += quarters.length / 2
     for (let i = 0; i < quarters.length; i += 2) all.hours[hourOf(quarters[i]!)]! += quarters[i + 1]!
   }
 
-  return ([id, day, messages, model, used, agent, project, author, quarters, tools]: DayRow<typeof COLUMNS>) => {
-    const seen = under(all.traces, id, () => ({ number: all.traces.size, usd: 0, quarters: 0 }))
-    const { number } = seen
-    const sums = [
-      all.total,
-      under(all.days, day, newAdded),
-      under(all.agents, agent ?? undefined, newAdded),
-      under(all.projects, project ?? undefined, newAdded),
-      under(all.authors, author ?? undefined, newAdded),
-    ]
-    eachUsed(used, model, messages, pricedAs, (...some) => {
-      const [priced, values, at] = some
-      for (const to of sums) addTo(to, number, some)
-      addTo(under(all.models, shown(priced.spelling), newAdded), number, some)
-      seen.usd += dollarsOf(priced, values as readonly number[], at) ?? 0
-    })
-    addQuarters(seen, quarters)
+  const addTools = ({ number }: Seen, tools: readonly (string | number)[]) => {
     for (let i = 0; i < tools.length; i += 2)
       addMessages(under(all.tools, tools[i] as string, newAdded), number, tools[i + 1] as number)
   }
+
+  const add = ([id, day, messages, model, used, ...others]: DayRow<typeof COLUMNS>) => {
+    const [agent, project, author, quarters, tools] = others
+    const seen = under(all.traces, id, () => {
+      const part = partOf(agent ?? undefined, project ?? undefined, author ?? undefined)
+      part.traces += 1
+      return { number: all.traces.size, part, usd: 0, models: [], quarters: 0 }
+    })
+    const ofDay = under(all.days, day, newAdded)
+    addMessages(ofDay, seen.number, messages)
+    seen.part.messages += messages
+    eachUsed(used, model, messages, pricedAs, (priced, values, at, count) => {
+      addUsed(ofDay.used, priced, values, at, count)
+      addUsed(seen.part.used, priced, values, at, count)
+      addModel(seen, priced)
+      seen.usd += dollarsOf(priced, values, at) ?? 0
+    })
+    addQuarters(seen, quarters)
+    addTools(seen, tools)
+  }
+
+  return { all, add, shown }
+}
+
+type All = ReturnType<typeof newInsights>['all']
+
+const newSummed = (): Summed => ({ traces: 0, messages: 0, used: new Map() })
+
+/** The sums of parts under each key. */
+const byKey = (parts: readonly Part[], keyOf: (part: Part) => Key): Map<Key, Summed> => {
+  const found = new Map<Key, Summed>()
+  for (const part of parts) {
+    const sums = under(found, keyOf(part), newSummed)
+    sums.traces += part.traces
+    sums.messages += part.messages
+    for (const [priced, values] of part.used) addUsed(sums.used, priced, values, 0, values[MESSAGES]!)
+  }
+  return found
+}
+
+/** The sums of models as traces show them. */
+const byModel = ({ parts, tracesOfModels }: All, shown: (spelling: Key) => Key): Map<Key, Summed> => {
+  const found = new Map<Key, Summed>()
+  for (const { used } of parts)
+    for (const [priced, values] of used) {
+      const model = shown(priced.spelling)
+      const sums = under(found, model, newSummed)
+      sums.traces = tracesOfModels.get(model)!
+      sums.messages += values[MESSAGES]!
+      addUsed(sums.used, priced, values, 0, values[MESSAGES]!)
+    }
+  return found
 }
 
 /** The traces with the most of something, which is more than nothing; of those with as much, the first ones by their ids. */
-const most = (traces: All['traces'], of: (seen: Seen) => number): [id: string, amount: number][] => {
+const most = (traces: ReadonlyMap<string, Seen>, of: (seen: Seen) => number): [id: string, amount: number][] => {
   const found: [id: string, amount: number][] = []
+  const byAmount = ([a, x]: (typeof found)[0], [b, y]: (typeof found)[0]) => y - x || (a < b ? -1 : 1)
   for (const [id, seen] of traces) {
-    const amount = of(seen)
-    if (amount <= 0 || (found.length === MOST_TRACES && amount < found.at(-1)![1])) continue
-    found.push([id, amount])
-    found.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-    if (found.length > MOST_TRACES) found.pop()
+    const one: (typeof found)[0] = [id, of(seen)]
+    if (one[1] <= 0 || (found.length === MOST_TRACES && byAmount(found.at(-1)!, one) < 0)) continue
+    found.push(one)
+    found.sort(byAmount).splice(MOST_TRACES)
   }
   return found
 }
@@ -142,24 +191,25 @@ export const namespaceInsights = async (
 ): Promise<NamespaceInsights> => {
   const failing = failedCalls(reads, asked)
   failing.catch(() => {}) // awaited below, unless the rows fail first
-  const all = newInsights()
-  const add = newAdding(all, models, zoneOffsets(asked.period, timeZone))
+  const { all, add, shown } = newInsights(models, zoneOffsets(asked.period, timeZone))
   for await (const rows of dayRows(reads, COLUMNS, asked, authors)) rows.forEach(add)
   const failed = await failing
-  const keyed = (byKey: ByKey): KeyedSums[] =>
-    [...byKey].map(([key, added]) => ({ ...sumsOf(added, models), key })).sort(byCost)
+  const { parts, days, tools, hours, traces } = all
+  const shownSums = (sums: Summed): Sums => sumsOf(sums.traces, sums, models)
+  const keyed = (sums: Map<Key, Summed>): KeyedSums[] =>
+    [...sums].map(([key, one]) => ({ ...shownSums(one), key })).sort(byCost)
   return {
-    total: sumsOf(all.total, models),
-    days: new Map([...all.days].map(([day, added]) => [day - 1, sumsOf(added, models)])),
-    agents: keyed(all.agents),
-    models: keyed(all.models),
-    projects: keyed(all.projects),
-    authors: keyed(all.authors),
-    tools: [...all.tools]
+    total: shownSums(byKey(parts, () => undefined).get(undefined) ?? newSummed()),
+    days: new Map([...days].map(([day, added]) => [day - 1, sumsOf(added.traces.size, added, models)])),
+    agents: keyed(byKey(parts, ({ agent }) => agent)),
+    models: keyed(byModel(all, shown)),
+    projects: keyed(byKey(parts, ({ project }) => project)),
+    authors: keyed(byKey(parts, ({ author }) => author)),
+    tools: [...tools]
       .map(([key, { traces, messages }]) => ({ key, traces: traces.size, messages, failed: failed.get(key) ?? 0 }))
       .sort(byMessages),
-    hours: all.hours,
-    dearest: most(all.traces, ({ usd }) => rounded(usd)).map(([id, usd]) => ({ id, usd })),
-    longest: most(all.traces, ({ quarters }) => quarters).map(([id, quarters]) => ({ id, quarters })),
+    hours,
+    dearest: most(traces, ({ usd }) => rounded(usd)).map(([id, usd]) => ({ id, usd })),
+    longest: most(traces, ({ quarters }) => quarters).map(([id, quarters]) => ({ id, quarters })),
   }
 }

@@ -1,9 +1,10 @@
 import { MOST_ROWS, type UsageKey } from '../../contract/namespace-usage.ts'
 import type { Cost, UsageSums } from '../../contract/usage.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { type Added, addMessages, addTo, eachUsed, newAdded, newNumbers, newShownModel, sumsOf, under } from './added-up.ts'
+import { type Added, addMessages, eachUsed, newAdded, newNumbers, newShownModel, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type UsageReads, dayRows } from './day-rows.ts'
-import { newPriced } from './sums.ts'
+import { addUsed, newPriced } from './sums.ts'
+import { under } from './under.ts'
 
 /** What messages have used, on the day with this index, with one key; undefined without one. */
 export type SumRow = {
@@ -49,9 +50,10 @@ const addByTrace = async (
   const [pricedAs, numberOf] = [newPriced(models), newNumbers()]
   const names = by === 'day' ? (['model', 'used'] as const) : (['model', 'used', by] as const)
   for await (const rows of dayRows(reads, names, asked, authors)) {
-    for (const [trace, day, messages, model, used, key] of rows) {
-      const [to, number] = [at(day, key), numberOf(trace)]
-      eachUsed(used, model, messages, pricedAs, (...some) => addTo(to, number, some))
+    for (const [id, day, messages, model, used, key] of rows) {
+      const to = at(day, key)
+      addMessages(to, numberOf(id), messages)
+      eachUsed(used, model, messages, pricedAs, (...some) => addUsed(to.used, ...some))
     }
     if (size() > MOST_ROWS) return
   }
@@ -60,9 +62,13 @@ const addByTrace = async (
 const addByModel = async ({ reads, models, asked, authors }: Reading, { at, size }: Table) => {
   const [pricedAs, numberOf, shown] = [newPriced(models), newNumbers(), newShownModel(models)]
   for await (const rows of dayRows(reads, ['model', 'used'], asked, authors)) {
-    for (const [trace, day, messages, model, used] of rows) {
-      const number = numberOf(trace)
-      eachUsed(used, model, messages, pricedAs, (...some) => addTo(at(day, shown(some[0].spelling)), number, some))
+    for (const [id, day, messages, model, used] of rows) {
+      const trace = numberOf(id)
+      eachUsed(used, model, messages, pricedAs, (priced, values, i, count) => {
+        const to = at(day, shown(priced.spelling))
+        addMessages(to, trace, count)
+        addUsed(to.used, priced, values, i, count)
+      })
     }
     if (size() > MOST_ROWS) return
   }
@@ -71,9 +77,10 @@ const addByModel = async ({ reads, models, asked, authors }: Reading, { at, size
 const addByTool = async ({ reads, asked, authors }: Reading, { at, size }: Table) => {
   const numberOf = newNumbers()
   for await (const rows of dayRows(reads, ['tools'], asked, authors)) {
-    for (const [trace, day, , tools] of rows)
-      for (let i = 0; i < tools.length; i += 2)
-        addMessages(at(day, tools[i] as string), numberOf(trace), tools[i + 1] as number)
+    for (const [id, day, , tools] of rows) {
+      const trace = numberOf(id)
+      for (let i = 0; i < tools.length; i += 2) addMessages(at(day, tools[i] as string), trace, tools[i + 1] as number)
+    }
     if (size() > MOST_ROWS) return
   }
 }
@@ -91,6 +98,6 @@ export const usageRows = async (
   else if (by === 'model') await addByModel(reading, table)
   else await addByTrace(by, reading, table)
   return [...table.days].flatMap(([day, byKey]) =>
-    [...byKey].map(([key, added]) => ({ day, key, ...sumsOf(added, models) })),
+    [...byKey].map(([key, added]) => ({ day, key, ...sumsOf(added.traces.size, added, models) })),
   )
 }

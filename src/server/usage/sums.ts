@@ -2,6 +2,7 @@ import { type Cost, MOST_UNPRICED, type UsageSums } from '../../contract/usage.t
 import { DOLLAR, eachSum, kindBits, tokenColumns } from '../../tables/usage.ts'
 import { type Price, costOf } from '../models/cost.ts'
 import type { KnownModels } from '../models/registry.ts'
+import { under } from './under.ts'
 
 /**
  * Messages with the same model (null: that of their trace), the same prices, and the same members of their usage, as `usedByTrace` gives them: what
@@ -36,31 +37,33 @@ export type Priced = {
 
 /** Finds what messages with a model, the position of their prices, and `kinds` are: one object for all that are the same. */
 export const newPriced = (models: Pick<KnownModels, 'priceAt'>) => {
-  const byName = new Map<string, Priced>()
-  const bySpelling = new Map<string | undefined, Priced[]>()
-  return (spelling: string | undefined, prices: number | string, kinds: number): Priced => {
-    const name = spelling === undefined ? `${kinds} ${prices}` : `${kinds} ${prices} ${spelling}`
-    const known = byName.get(name)
+  const bySpelling = new Map<string | undefined, { readonly all: Priced[]; readonly byPrices: Map<number, Priced[]> }>()
+  return (spelling: string | undefined, prices: number, kinds: number): Priced => {
+    const { all, byPrices } = under(bySpelling, spelling, () => ({ all: [], byPrices: new Map() }))
+    const byKinds = under(byPrices, prices, () => [])
+    const known = byKinds[kinds]
     if (known) return known
     const needsPrice = spelling !== undefined && kinds !== 0 && !has(kinds, 'costUsd')
     const price = needsPrice ? models.priceAt(spelling, BigInt(prices)) : undefined
-    const ofModel = bySpelling.get(spelling) ?? []
-    bySpelling.set(spelling, ofModel)
-    let priced = ofModel.find((one) => one.price === price && one.kinds === kinds)
-    if (!priced) ofModel.push((priced = { spelling, price, kinds }))
-    byName.set(name, priced)
-    return priced
+    let priced = all.find((one) => one.price === price && one.kinds === kinds)
+    if (!priced) all.push((priced = { spelling, price, kinds }))
+    return (byKinds[kinds] = priced)
   }
 }
 
-/** What messages have used, in the order of `tokenColumns`, and behind that what they say that they have cost. */
+export type PricedAs = ReturnType<typeof newPriced>
+
+/** What messages have used: the tokens in the order of `tokenColumns`, what they say that they have cost, and how many they are. */
 export type Used = Map<Priced, Float64Array>
 
-/** Adds the sums that begin at an index of `values`. */
-export const addUsed = (used: Used, priced: Priced, values: readonly unknown[], at: number): void => {
-  let sums = used.get(priced)
-  if (!sums) used.set(priced, (sums = new Float64Array(sumNames.length)))
-  for (let i = 0; i <= COST; i++) sums[i]! += values[at + i] as number
+export const MESSAGES = sumNames.length
+const newUsedSums = () => new Float64Array(MESSAGES + 1)
+
+/** Adds messages with the sums that begin at an index of `values`. */
+export const addUsed = (used: Used, priced: Priced, values: ArrayLike<unknown>, at: number, messages: number): void => {
+  const sums = under(used, priced, newUsedSums)
+  for (let i = 0; i < MESSAGES; i++) sums[i]! += values[at + i] as number
+  sums[MESSAGES]! += messages
 }
 
 /** What messages cost, in dollars, by the sums that begin at an index of `values`; undefined if that is not known. */
@@ -131,7 +134,7 @@ export const usageTexts = (groups: string, ofTrace: string | null, models: Known
   const used: Used = new Map()
   for (const group of JSON.parse(groups) as UsageGroup[]) {
     const [model, prices, kinds] = group
-    addUsed(used, pricedAs(model ?? modelOfTrace, prices, kinds), group, FIRST_SUM)
+    addUsed(used, pricedAs(model ?? modelOfTrace, Number(prices), kinds), group, FIRST_SUM, 0)
   }
   const { usage, cost } = usageOf(used, models)
   return { usage: usage && JSON.stringify(usage), cost: cost && JSON.stringify(cost) }

@@ -2,14 +2,17 @@ import { newKeyedHash } from '../../src/base/line-hashes.ts'
 import { hashOfName } from '../../src/server/trace/written-lines.ts'
 import { attributionGroup, mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
+import { indexWritten } from '../../src/tables/attribution.ts'
 import { onServer } from '../support/database.ts'
 import { type Named, type Setting, atMost, percentile } from './measure.ts'
 import type { World } from './world.ts'
 
-/** A million facts: a session has 100 calls of 20 lines, and there are 500 sessions. Every tenth line is one of twenty that all calls write. */
-const SESSIONS = 500
+/** A session has 100 calls of 20 lines: 500 sessions have a million facts. Every tenth line is one of twenty that all calls write. */
 const CALLS = 100
 const LINES = 20
+const FACTS = 1_000_000
+const sessionsWith = (facts: number): number => Math.ceil(facts / (CALLS * LINES))
+
 const FILES = 400
 /** When the calls were made, a second after each other. */
 const START = Date.UTC(2026, 0, 1)
@@ -24,35 +27,42 @@ const at = `${START} + (s * ${CALLS} + c)::int8 * 1000`
 const file = `(s * 7 + c) % ${FILES}`
 
 /** Writes the rows that such sessions have in the read models; their events would take minutes. */
-const fill = ({ databaseUrl }: World, { namespaceId, userId }: Owner, names: readonly bigint[]) =>
+export const fill = (
+  { databaseUrl }: World,
+  { namespaceId, userId }: Owner,
+  names: readonly bigint[],
+  sessions: number,
+) =>
   onServer(
     databaseUrl,
     `set search_path = ${schemaOf(attributionGroup)}, ${schemaOf(mainGroup)};
     insert into traces (id, namespace_id, external_id, key, created_by, created_at, visibility, agent_id, project_path,
         bytes, updated_at, incarnation, revision, at)
       select ${id('s')}, '${namespaceId}', 'a' || s, ${id('s')}, '${userId}', s, 'private', '"agent"', '"/home/repo"', 0, 0, 0, 0, 0
-      from generate_series(1, ${SESSIONS}) s;
+      from generate_series(1, ${sessions}) s;
     insert into messages (trace_id, incarnation, ordinal, id, external_id, role, timestamp, class, tools, parts_head, part_count,
         parts_length, created_at, updated_at, added, revision, block, heads_at, parts_at, parts_end, facts)
       select ${id('s')}, 0, c, ${id(`s || '/' || c`)}, 'm' || c, 'assistant', ${at}, 'tool_call', '["edit"]', '', 1,
         0, ${at}, ${at}, c, c, c, 0, 0, 0, '0ccall-' || c || ',20,0'
-      from generate_series(1, ${SESSIONS}) s, generate_series(1, ${CALLS}) c;
+      from generate_series(1, ${sessions}) s, generate_series(1, ${CALLS}) c;
+    drop index written_files_lines;
     insert into written_files (trace_id, incarnation, ordinal, nth, file, at, identity, path, written, replaced)
       select ${id('s')}, 0, c, 0, 0, ${at}, ${hash(`'call ' || s || ' ' || c`)}, '"/home/repo/file' || ${file} || '.ts"',
         (select array_agg(${line} order by l) from generate_series(1, ${LINES}) l)
           || ('{${names.join()}}'::int8[])[1 + ${file}], '{}'
-      from generate_series(1, ${SESSIONS}) s, generate_series(1, ${CALLS}) c;
+      from generate_series(1, ${sessions}) s, generate_series(1, ${CALLS}) c;
+    set maintenance_work_mem = '512MB'; ${indexWritten}
     analyze traces; analyze messages; analyze written_files`,
   )
 
 const HUNKS = 50
 
 /** Questions of 1,000 lines in 50 files: for each hunk the lines of a call, soon after it. */
-const questionsOf = async ({ databaseUrl }: World, count: number, key: string) => {
+export const questionsOf = async ({ databaseUrl }: World, count: number, key: string, sessions: number) => {
   const { rows } = await onServer(
     databaseUrl,
     `select s, c, ${file} as file, (${at})::text as at, array_agg(lpad(to_hex(${line}), 16, '0') order by l) as added
-     from (select 1 + (n * 13) % ${SESSIONS} as s, 1 + (n * 31 + n / ${SESSIONS}) % ${CALLS} as c from generate_series(1, ${count * HUNKS}) n) q,
+     from (select 1 + (n * 13) % ${sessions} as s, 1 + (n * 31 + n / ${sessions}) % ${CALLS} as c from generate_series(1, ${count * HUNKS}) n) q,
        generate_series(1, ${LINES}) l
      group by s, c`,
   )

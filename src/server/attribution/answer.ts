@@ -1,5 +1,4 @@
 import { addByName } from '../../base/add-by-name.ts'
-import { newYielding } from '../../base/yielding.ts'
 import type { AttributedLines, AttributedRange, Attributions } from '../../contract/attribution.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
 import type { Part } from '../../contract/message.ts'
@@ -69,12 +68,8 @@ export const sumOf = (all: readonly AttributedLines[]): AttributedLines => all.r
 /** Which calls wrote the lines of each hunk, and the traces that these are of. */
 export const matchAll = async (read: ReadRows, question: Question) => {
   const { known, traces } = await readKnown(read, question)
-  const turn = newYielding()
   const matches: HunkMatches[] = []
-  for (const hunk of question.hunks) {
-    matches.push(matchHunk(hunk, known))
-    await turn()
-  }
+  for (const hunk of question.hunks) matches.push(await matchHunk(hunk, known, question.turn))
   return { matches, traces }
 }
 

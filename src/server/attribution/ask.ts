@@ -1,5 +1,6 @@
 import { traceId } from '../../base/ids.ts'
 import { newKeyedHash } from '../../base/line-hashes.ts'
+import { newYielding } from '../../base/yielding.ts'
 import type { AttributionQuestion, Attributions } from '../../contract/attribution.ts'
 import { Rejected, withTimeout } from '../../eventstore/engine/rejected.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
@@ -31,6 +32,8 @@ export const inSnapshot = async <T>(
   const time = now()
   const question: Question = {
     ...{ namespaceId, hash: newKeyedHash(secret), hunks, repositories, now: time },
+    commonLines: attributions.commonLines,
+    turn: newYielding(),
     isShown: (trace) => reads.isNotQuarantined(`trace-${trace}`, `namespace-${namespaceId}`),
     without: new Set(without.map((externalId) => traceId(namespaceId, externalId))),
   }

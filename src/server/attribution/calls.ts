@@ -16,7 +16,7 @@ export type WrittenFile = Where & {
   readonly written: ReadonlySet<string>
 }
 
-/** A session is a trace; a line is known by its hash. */
+/** The calls that wrote each line, in the order of time. A session is a trace; a line is known by its hash. */
 export type Writers = ReadonlyMap<string, readonly WrittenFile[]>
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
@@ -46,7 +46,7 @@ const firstCopies = (files: readonly WrittenFile[]): WrittenFile[] =>
  * @param files that have one line, in the order of time
  */
 const withoutTaken = (files: readonly WrittenFile[]): readonly WrittenFile[] => {
-  if (files.length < 2) return files
+  if (files.length < 2 || files.every(({ isWhole }) => !isWhole)) return files
   const earlier = newPlaces()
   return files.filter((file) => {
     const isTaken = file.isWhole && earlier.has(file)
@@ -59,8 +59,13 @@ const withoutTaken = (files: readonly WrittenFile[]): readonly WrittenFile[] => 
  * The calls that wrote each line: each once, without those of some traces. A call belongs to the trace that had it first; if that is one of `without`, its
  * copies do not count either.
  * @param files of calls that did not fail, of traces that are there
+ * @param turn is awaited again and again, so that other work of the event loop gets its turn
  */
-export const writersOf = (files: readonly WrittenFile[], without: ReadonlySet<string>): Writers => {
+export const writersOf = async (
+  files: readonly WrittenFile[],
+  without: ReadonlySet<string>,
+  turn: () => Promise<void>,
+): Promise<Writers> => {
   const byLine = new Map<string, WrittenFile[]>()
   for (const file of firstCopies(files).sort(byTime)) {
     if (without.has(file.traceId)) continue
@@ -69,6 +74,12 @@ export const writersOf = (files: readonly WrittenFile[], without: ReadonlySet<st
       if (some) some.push(file)
       else byLine.set(line, [file])
     }
+    await turn()
   }
-  return new Map([...byLine].map(([line, some]) => [line, withoutTaken(some)]))
+  const writers = new Map<string, readonly WrittenFile[]>()
+  for (const [line, some] of byLine) {
+    writers.set(line, withoutTaken(some))
+    await turn()
+  }
+  return writers
 }

@@ -4,14 +4,17 @@ import type { Hunk } from '../../contract/attribution.ts'
 import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
 import { hashOfName } from '../trace/written-lines.ts'
 import { type WrittenFile, writersOf } from './calls.ts'
-import { type Known, MOST_SESSIONS, TOLERANCE } from './match.ts'
-import { isSameFile, isSameRepository, repositoryName } from './places.ts'
+import type { CommonLines } from './common-lines.ts'
+import { MOST_SESSIONS, TOLERANCE } from './kinds.ts'
+import type { Known } from './match.ts'
+import { isSameRepository, repositoryName, sameFileAs } from './places.ts'
 import {
   type LineInFile,
   MOST_ROWS,
   type TraceRow,
   type WrittenRow,
   readArrivals,
+  readCommon,
   readCopies,
   readReplaced,
   readTraces,
@@ -27,7 +30,7 @@ type Line = { readonly text: string; readonly hash: bigint }
 const linesOf = (all: Iterable<string>): Line[] =>
   [...new Set(all)].filter((text) => text !== '').map((text) => ({ text, hash: toInt8(text) }))
 
-type Asking = Pick<Question, 'hash' | 'now'>
+type Asking = Pick<Question, 'hash' | 'now' | 'commonLines' | 'turn'>
 
 /** The lines that more calls wrote than were read, each with the names of the files that it is asked for. */
 const inFiles = (lines: readonly Line[], isCut: ReadonlySet<string>, hunks: readonly Hunk[], { hash, now }: Asking) => {
@@ -43,52 +46,92 @@ const inFiles = (lines: readonly Line[], isCut: ReadonlySet<string>, hunks: read
   return [...wanted.values()]
 }
 
-/** A row with an asked line; undefined for a copy of its call that may have none. */
-type AskedRow = { readonly row: Omit<WrittenRow, 'asked'>; readonly line: string | undefined }
+/** A file that a call wrote, with the asked lines that are known to be in it: a copy of a call may have none. */
+type AskedFile = { readonly row: Omit<WrittenRow, 'asked'>; readonly written: Set<string> }
 
-const keyOf = ({ trace_id, ordinal, nth, file }: AskedRow['row']): string => `${trace_id}/${ordinal}/${nth}/${file}`
+type Files = Map<string, AskedFile>
 
-const copiesOf = async (read: ReadRows, rows: readonly AskedRow[]): Promise<AskedRow[]> => {
-  const identities = new Set(rows.flatMap(({ row }) => (row.is_whole ? row.identity : [])))
-  const found = identities.size === 0 ? [] : await readCopies(read, [...identities])
-  return found.map((row) => ({ row, line: undefined }))
+const addRow = (files: Files, row: Omit<WrittenRow, 'asked'>): AskedFile => {
+  const key = `${row.trace_id}/${row.ordinal}/${row.nth}/${row.file}`
+  let file = files.get(key)
+  if (!file) files.set(key, (file = { row, written: new Set() }))
+  return file
+}
+
+/** How many lines are looked for at once. */
+const AT_ONCE = 500
+
+/** Reads the calls of each line, and says of which lines there are more. Of common lines it reads none. */
+const readByLine = async (read: ReadRows, files: Files, lines: readonly Line[], asking: Asking) => {
+  const { commonLines, now, turn } = asking
+  const isCut = new Set<string>()
+  const isCommon = ({ hash }: Line) => commonLines.has(hash, now) === true
+  const rare = lines.filter((line) => !isCommon(line))
+  for (const line of lines) if (isCommon(line)) isCut.add(line.text)
+  for (let from = 0; from < rare.length; from += AT_ONCE) {
+    const some = rare.slice(from, from + AT_ONCE)
+    const rows = await readWriters(
+      read,
+      some.map(({ hash }) => hash),
+    )
+    const counts = some.map(() => 0)
+    for (const { asked } of rows) for (const nth of asked) counts[nth - 1]! += 1
+    const cut = some.filter((_, i) => counts[i] === MOST_ROWS)
+    await noteCommon(read, cut, asking)
+    for (const line of cut) isCut.add(line.text)
+    for (const row of rows) {
+      const own = row.asked.map((nth) => some[nth - 1]!).filter((line) => !isCommon(line))
+      if (own.length === 0) continue
+      const { written } = addRow(files, row)
+      for (const { text } of own) written.add(text)
+      await turn()
+    }
+  }
+  return isCut
+}
+
+/** Finds out which of lines that very many calls wrote are common, where that is not known. */
+const noteCommon = async (read: ReadRows, cut: readonly Line[], { commonLines, now }: Asking): Promise<void> => {
+  const hashes = cut.map(({ hash }) => hash).filter((hash) => commonLines.has(hash, now) === undefined)
+  if (hashes.length === 0) return
+  const common = await readCommon(read, hashes)
+  for (const [i, hash] of hashes.entries()) commonLines.note(hash, common.has(i), now)
+}
+
+const addCopies = async (read: ReadRows, files: Files): Promise<void> => {
+  const identities = new Set([...files.values()].flatMap(({ row }) => (row.is_whole ? row.identity : [])))
+  if (identities.size > 0) for (const row of await readCopies(read, [...identities])) addRow(files, row)
 }
 
 /** Reads the rows of all lines, and says of which there are more. */
-const readRows = async (read: ReadRows, hunks: readonly Hunk[], { hash, now }: Asking) => {
+const readRows = async (read: ReadRows, hunks: readonly Hunk[], asking: Asking) => {
+  const files: Files = new Map()
   const lines = linesOf(hunks.flatMap(({ added }) => added))
-  if (lines.length === 0) return { rows: [], isCut: new Set<string>() }
-  const found = await readWriters(
-    read,
-    lines.map((line) => line.hash),
-  )
-  const rows = found.map((row) => ({ row, line: lines[row.asked - 1]!.text }))
-  const counts = Map.groupBy(rows, ({ line }) => line)
-  const isCut = new Set([...counts].flatMap(([line, all]) => (all.length === MOST_ROWS ? [line] : [])))
-  const cut = inFiles(lines, isCut, hunks, { hash, now })
+  const isCut = await readByLine(read, files, lines, asking)
+  const cut = inFiles(lines, isCut, hunks, asking)
   if (cut.length > 0)
-    for (const row of await readWritersInFiles(read, cut)) rows.push({ row, line: cut[row.asked - 1]!.text })
-  return { rows: [...rows, ...(await copiesOf(read, rows))], isCut }
+    for (const row of await readWritersInFiles(read, cut)) {
+      const { written } = addRow(files, row)
+      for (const nth of row.asked) written.add(cut[nth - 1]!.text)
+    }
+  await addCopies(read, files)
+  return { files: [...files.values()], isCut }
 }
 
 /** Makes files of rows, without those of traces that are not there any more, and of calls that failed. */
-const filesOf = async (read: ReadRows, rows: readonly AskedRow[], traces: ReadonlyMap<string, TraceRow>) => {
-  const present = rows.filter(({ row }) => traces.get(row.trace_id)?.incarnation === row.incarnation)
-  const byFile = [...Map.groupBy(present, ({ row }) => keyOf(row)).values()]
-  const keys = byFile.map(([first]) => {
-    const { trace_id: traceId, ordinal, nth } = first!.row
-    return { traceId, ordinal, nth }
+const filesOf = async (read: ReadRows, asked: readonly AskedFile[], traces: ReadonlyMap<string, TraceRow>) => {
+  const present = asked.filter(({ row }) => traces.get(row.trace_id)?.incarnation === row.incarnation)
+  const keys = present.map(({ row: { trace_id: traceId, incarnation, ordinal, nth } }) => {
+    return { traceId, incarnation, ordinal, nth }
   })
-  const arrivals = byFile.length === 0 ? [] : await readArrivals(read, keys)
-  return byFile.flatMap((all, i): WrittenFile[] => {
+  const arrivals = keys.length === 0 ? [] : await readArrivals(read, keys)
+  return present.flatMap(({ row, written }, i): WrittenFile[] => {
     const arrivedAt = arrivals[i]
     if (arrivedAt === undefined) return []
-    const { row } = all[0]!
     const trace = traces.get(row.trace_id)!
     return [
       {
-        ...keys[i]!,
-        file: row.file,
+        ...{ traceId: row.trace_id, ordinal: row.ordinal, nth: row.nth, file: row.file },
         at: Number(row.at),
         arrivedAt,
         identity: row.identity,
@@ -96,7 +139,7 @@ const filesOf = async (read: ReadRows, rows: readonly AskedRow[], traces: Readon
         path: JSON.parse(row.path) as string,
         projectPath: textOf(trace.project_path),
         repository: repositoryName(textOf(trace.git_remote_url)),
-        written: new Set(all.flatMap(({ line }) => line ?? [])),
+        written,
       },
     ]
   })
@@ -112,10 +155,9 @@ const readReplacedLines = async (
   repositories: ReadonlySet<string>,
 ): Promise<Map<WrittenFile, Set<string>>> => {
   const replacing = hunks.filter(({ removed = [] }) => removed.some((text) => text !== ''))
-  const places = [...new Map(replacing.map((hunk) => [JSON.stringify([hunk.path, hunk.previousPath]), hunk])).values()]
-  const some = files.filter(
-    (file) => isSameRepository(file, repositories) && places.some((hunk) => isSameFile(file, hunk)),
-  )
+  const places = new Map(replacing.map((hunk) => [JSON.stringify([hunk.path, hunk.previousPath]), sameFileAs(hunk)]))
+  const isSame = [...places.values()]
+  const some = files.filter((file) => isSameRepository(file, repositories) && isSame.some((isOne) => isOne(file)))
   const lines = linesOf(replacing.flatMap(({ removed = [] }) => removed))
   const replaced = new Map<WrittenFile, Set<string>>()
   if (some.length === 0) return replaced
@@ -142,16 +184,19 @@ export type Question = {
   /** Whether a trace may be shown: it is not in quarantine. */
   readonly isShown: (traceId: string) => boolean
   readonly now: number
+  readonly commonLines: CommonLines
+  /** Awaited again and again, so that other work of the event loop gets its turn. */
+  readonly turn: () => Promise<void>
 }
 
 /** Reads what the lines of hunks may be compared with, and the traces that it is of. */
 export const readKnown = async (read: ReadRows, question: Question) => {
-  const { hunks, namespaceId, now, without, isShown } = question
-  const { rows, isCut } = await readRows(read, hunks, question)
-  const ids = [...new Set(rows.map(({ row }) => row.trace_id))].filter(isShown)
+  const { hunks, namespaceId, now, without, isShown, turn } = question
+  const { files: asked, isCut } = await readRows(read, hunks, question)
+  const ids = [...new Set(asked.map(({ row }) => row.trace_id))].filter(isShown)
   const found = ids.length === 0 ? [] : await readTraces(read, ids, namespaceId)
   const traces = new Map(found.map((row) => [row.id, row]))
-  const writers = writersOf(await filesOf(read, rows, traces), without)
+  const writers = await writersOf(await filesOf(read, asked, traces), without, turn)
   const files = [...new Set([...writers.values()].flat())]
   const repositories = new Set(question.repositories.flatMap((address) => repositoryName(address) ?? []))
   const replaced = await readReplacedLines(read, hunks, files, repositories)

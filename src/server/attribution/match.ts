@@ -1,44 +1,7 @@
 import type { AttributedLines, Evidence, Hunk } from '../../contract/attribution.ts'
 import { type WrittenFile, type Writers, byTime } from './calls.ts'
-import { isSameFile, isSameRepository } from './places.ts'
-
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** How far clocks may differ. */
-export const TOLERANCE = MINUTE
-/** How long after the author date a call may be, if the commit was amended. */
-const MOST_LATE = 7 * DAY
-const OLDEST = 30 * DAY
-
-/** What a line weighs that so many sessions wrote; one of more weighs nothing. */
-const WEIGHTS = [0, 12, 6, 4, 3]
-/** A line of more sessions than this weighs nothing. */
-export const MOST_SESSIONS = WEIGHTS.length - 1
-
-/** A kind of stretch: how old its calls may be, and how much it has to weigh. */
-type Kind = {
-  readonly evidence: Evidence
-  readonly isLate: boolean
-  readonly oldest: number
-  readonly weight: number
-}
-
-const early = { isLate: false }
-const late = { isLate: true, oldest: 0 }
-
-/** From the strongest on; `RANKS` has the same order. */
-const KINDS: readonly Kind[] = [
-  { evidence: 'replaced', ...early, oldest: OLDEST, weight: 0 },
-  { evidence: 'replaced', ...late, weight: 0 },
-  { evidence: 'run', ...early, oldest: DAY, weight: 12 },
-  { evidence: 'run', ...early, oldest: 2 * DAY, weight: 48 },
-  { evidence: 'run', ...early, oldest: OLDEST, weight: 240 },
-  { evidence: 'run', ...late, weight: 48 },
-  { evidence: 'moved', ...early, oldest: 2 * DAY, weight: 60 },
-]
-const RANKS: Readonly<Record<Evidence, number>> = { replaced: 0, run: 1, moved: 2 }
+import { KINDS, type Kind, RANKS, WEIGHTS, isUsable } from './kinds.ts'
+import { isSameRepository, sameFileAs } from './places.ts'
 
 /** What the lines of a question may be compared with. */
 export type Known = {
@@ -53,9 +16,17 @@ export type Known = {
   readonly now: number
 }
 
-/** A line that is not weak: its index in the hunk, and the calls that may have written it. */
-type Line = { readonly index: number; readonly hash: string; readonly writers: readonly Writer[] }
-type Writer = { readonly file: WrittenFile; readonly isSame: boolean }
+/** A call that may have written lines of a hunk. */
+type Writer = {
+  readonly file: WrittenFile
+  /** The number of its session in the hunk. */
+  readonly session: number
+  /** The kinds of stretches that it may be in: a bit for each, by its place in `KINDS`. */
+  readonly kinds: number
+}
+
+/** A line that is not weak: its index in the hunk, what it weighs, and the calls that may have written it, in the order of time. */
+type Line = { readonly index: number; readonly weight: number; readonly writers: readonly Writer[] }
 
 /** A call that may have written a line, with what speaks for it. */
 type Proposal = { readonly kind: Kind; readonly length: number; readonly file: WrittenFile }
@@ -71,62 +42,99 @@ const isBetter = (a: Proposal, b: Proposal | undefined): boolean => {
   return order > 0
 }
 
-type Times = { readonly at: number; readonly until: number }
-
-const isUsable = ({ file, isSame }: Writer, kind: Kind, { at, until }: Times): boolean => {
-  if (isSame !== (kind.evidence !== 'moved')) return false
-  const distance = file.at - at
-  if (kind.isLate) return distance > TOLERANCE && distance <= MOST_LATE && file.at <= until + TOLERANCE
-  return distance <= TOLERANCE && distance >= -kind.oldest
-}
-
-/** Consecutive lines that one session wrote, with the calls that may have written each. */
-type Stretch = { readonly lines: { readonly line: Line; readonly files: readonly WrittenFile[] }[] }
-
-function* stretchesOf(lines: readonly Line[], isPossible: (writer: Writer) => boolean): Generator<Stretch> {
-  let open = new Map<string, Stretch>()
-  for (const line of lines) {
-    const bySession = Map.groupBy(
-      line.writers.filter(isPossible).map(({ file }) => file),
-      ({ traceId }) => traceId,
-    )
-    const next = new Map<string, Stretch>()
-    for (const [session, files] of bySession) {
-      const stretch = open.get(session) ?? { lines: [] }
-      stretch.lines.push({ line, files })
-      next.set(session, stretch)
-    }
-    for (const [session, stretch] of open) if (!next.has(session)) yield stretch
-    open = next
-  }
-  yield* open.values()
-}
-
-const weightOf = ({ lines }: Stretch, known: Known): number =>
-  lines.reduce((sum, { line }) => sum + (WEIGHTS[known.sessions(line.hash)] ?? 0), 0)
-
-const isProven = (stretch: Stretch, kind: Kind, hasReplaced: (file: WrittenFile) => boolean, known: Known): boolean => {
-  if (kind.evidence !== 'replaced') return weightOf(stretch, known) >= kind.weight
-  return stretch.lines.some(({ files }) => files.some(hasReplaced))
-}
-
-/** The best proposal for each line of a hunk, by its index. */
-const proposalsFor = (hunk: Hunk, lines: readonly Line[], known: Known): Map<number, Proposal> => {
-  const at = hunk.at ?? known.now
+/** Looks at each call once, and leaves out those that may be in no stretch. */
+const newWriters = (hunk: Hunk, { repositories, now }: Known) => {
+  const at = hunk.at ?? now
   const times = { at, until: hunk.until ?? at }
+  const isSameAs = sameFileAs(hunk)
+  const sessions = new Map<string, number>()
+  const writers = new Map<WrittenFile, Writer>()
+  const writerOf = (file: WrittenFile): Writer => {
+    const isSame = isSameRepository(file, repositories) && isSameAs(file)
+    const kinds = KINDS.reduce((bits, kind, i) => (isUsable(file.at, isSame, kind, times) ? bits | (1 << i) : bits), 0)
+    const session = sessions.get(file.traceId) ?? sessions.size
+    sessions.set(file.traceId, session)
+    return { file, session, kinds }
+  }
+  return (files: readonly WrittenFile[]): Writer[] => {
+    const some: Writer[] = []
+    for (const file of files) {
+      let writer = writers.get(file)
+      if (!writer) writers.set(file, (writer = writerOf(file)))
+      if (writer.kinds !== 0) some.push(writer)
+    }
+    return some
+  }
+}
+
+/** Consecutive lines that one session wrote: the index of the first one in the list, and of each line the latest call that may have written it. */
+type Stretch = {
+  readonly first: number
+  readonly files: WrittenFile[]
+  weight: number
+  hasReplaced: boolean
+}
+
+type Found = {
+  readonly lines: readonly Line[]
+  /** The best proposal for each line, by its place in the list. */
+  readonly best: (Proposal | undefined)[]
+  readonly hasReplaced: (file: WrittenFile) => boolean
+  /** Awaited again and again, so that other work of the event loop gets its turn. */
+  readonly turn: () => Promise<void>
+}
+
+const propose = (kind: Kind, { first, files }: Stretch, best: Found['best']): void => {
+  for (const [i, file] of files.entries()) {
+    const proposal = { kind, length: files.length, file }
+    if (isBetter(proposal, best[first + i])) best[first + i] = proposal
+  }
+}
+
+const isProven = ({ evidence, weight }: Kind, stretch: Stretch): boolean =>
+  evidence === 'replaced' ? stretch.hasReplaced : stretch.weight >= weight
+
+/** Looks for stretches of a kind, and proposes what is proven. */
+const proposeAll = async (kind: Kind, { lines, best, hasReplaced, turn }: Found): Promise<void> => {
+  const bit = 1 << KINDS.indexOf(kind)
+  let open = new Map<number, Stretch>()
+  const close = async () => {
+    for (const stretch of open.values()) {
+      if (!isProven(kind, stretch)) continue
+      propose(kind, stretch, best)
+      await turn()
+    }
+  }
+  for (const [i, { weight, writers }] of lines.entries()) {
+    const next = new Map<number, Stretch>()
+    for (const { file, session, kinds } of writers) {
+      if ((kinds & bit) === 0) continue
+      let stretch = next.get(session)
+      if (!stretch) {
+        stretch = open.get(session) ?? { first: i, files: [], weight: 0, hasReplaced: false }
+        open.delete(session)
+        next.set(session, stretch)
+        stretch.weight += weight
+      }
+      stretch.files[i - stretch.first] = file
+      if (kind.evidence === 'replaced') stretch.hasReplaced ||= hasReplaced(file)
+    }
+    await close()
+    open = next
+    await turn()
+  }
+  await close()
+}
+
+/** The best proposal for each of the lines. */
+const proposalsFor = async (hunk: Hunk, known: Known, lines: readonly Line[], turn: Found['turn']) => {
   const removed = new Set(hunk.removed?.filter((hash) => hash !== ''))
   const hasReplaced = once((file) => !known.replaced(file).isDisjointFrom(removed))
-  const best = new Map<number, Proposal>()
-  for (const kind of KINDS) {
-    if (kind.evidence === 'replaced' && removed.size === 0) continue
-    for (const stretch of stretchesOf(lines, (writer) => isUsable(writer, kind, times))) {
-      if (!isProven(stretch, kind, hasReplaced, known)) continue
-      for (const { line, files } of stretch.lines) {
-        const file = files.reduce((a, b) => (byTime(b, a) > 0 ? b : a))
-        const proposal = { kind, length: stretch.lines.length, file }
-        if (isBetter(proposal, best.get(line.index))) best.set(line.index, proposal)
-      }
-    }
+  const best: Found['best'] = lines.map(() => undefined)
+  const possible = lines.reduce((bits, { writers }) => writers.reduce((all, { kinds }) => all | kinds, bits), 0)
+  for (const [i, kind] of KINDS.entries()) {
+    if ((possible & (1 << i)) === 0 || (kind.evidence === 'replaced' && removed.size === 0)) continue
+    await proposeAll(kind, { lines, best, hasReplaced, turn })
   }
   return best
 }
@@ -148,11 +156,11 @@ export type HunkMatches = {
 const isSameRange = (range: Match | undefined, { kind, file }: Proposal): range is Match =>
   range?.evidence === kind.evidence && range.file === file
 
-const rangesOf = (lines: readonly Line[], best: ReadonlyMap<number, Proposal>, start: number): Match[] => {
+const rangesOf = (lines: readonly Line[], best: Found['best'], start: number): Match[] => {
   const ranges: Match[] = []
   let last: Match | undefined
-  for (const { index } of lines) {
-    const proposal = best.get(index)
+  for (const [i, { index }] of lines.entries()) {
+    const proposal = best[i]
     const number = start + index
     if (!proposal) {
       last = undefined
@@ -188,20 +196,33 @@ const once = (ask: (file: WrittenFile) => boolean): ((file: WrittenFile) => bool
   }
 }
 
-/** Which calls wrote the lines of a hunk. What cannot be shown is unknown. */
-export const matchHunk = (hunk: Hunk, known: Known): HunkMatches => {
+/** The lines that are not weak, with their writers. */
+const linesOf = async (hunk: Hunk, known: Known, turn: Found['turn']): Promise<Line[]> => {
+  const writersIn = newWriters(hunk, known)
+  const lines: Line[] = []
+  for (const [index, hash] of hunk.added.entries()) {
+    if (hash === '') continue
+    const writers = writersIn(known.writers.get(hash) ?? [])
+    lines.push({ index, writers, weight: WEIGHTS[known.sessions(hash)] ?? 0 })
+    await turn()
+  }
+  return lines
+}
+
+/**
+ * Which calls wrote the lines of a hunk. What cannot be shown is unknown.
+ * @param turn is awaited again and again: a hunk of 5,000 lines, each of which 80 calls wrote, takes a while
+ */
+export const matchHunk = async (hunk: Hunk, known: Known, turn: () => Promise<void>): Promise<HunkMatches> => {
   const { added, start = 1 } = hunk
-  const isSame = once((file) => isSameRepository(file, known.repositories) && isSameFile(file, hunk))
-  const lines = added.flatMap((hash, index): Line[] => {
-    if (hash === '') return []
-    const writers = (known.writers.get(hash) ?? []).map((file) => ({ file, isSame: isSame(file) }))
-    return [{ index, hash, writers }]
-  })
-  const best = proposalsFor(hunk, lines, known)
+  const lines = await linesOf(hunk, known, turn)
+  const best = await proposalsFor(hunk, known, lines, turn)
   const ranges = rangesOf(lines, best, start)
   const counted = { replaced: 0, run: 0, moved: 0 }
-  for (const { kind } of best.values()) counted[kind.evidence] += 1
-  const unknown = lines.length - best.size
+  let unknown = 0
+  for (const proposal of best)
+    if (proposal) counted[proposal.kind.evidence] += 1
+    else unknown += 1
   return {
     ranges,
     unknown: gapsBetween(ranges, start, start + added.length - 1),

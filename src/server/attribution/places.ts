@@ -50,14 +50,14 @@ const newFullPath = ({ path, projectPath }: Where): string => {
 
 const endsWith = (path: string, end: string): boolean => path === end || path.endsWith(`/${end}`)
 
-/** Whether a call wrote this file. The path of the file begins at the root of its repository. */
-export const isSameFile = (where: Where, { path, previousPath }: Place): boolean => {
-  const full = fullPath(where)
-  const mayBeBelow = !isAbsolute(where.path) && where.projectPath === undefined
-  return [path, ...(previousPath === undefined ? [] : [previousPath])].some((one) => {
-    const file = one.normalize('NFC')
-    return endsWith(full, file) || (mayBeBelow && endsWith(file, full))
-  })
+/** Says whether a call wrote this file. The path of the file begins at the root of its repository. */
+export const sameFileAs = ({ path, previousPath }: Place): ((where: Where) => boolean) => {
+  const names = [path, ...(previousPath === undefined ? [] : [previousPath])].map((name) => name.normalize('NFC'))
+  return (where) => {
+    const full = fullPath(where)
+    const mayBeBelow = !isAbsolute(where.path) && where.projectPath === undefined
+    return names.some((name) => endsWith(full, name) || (mayBeBelow && endsWith(name, full)))
+  }
 }
 
 /** Whether a call was made in one of these repositories, as far as its trace says. */

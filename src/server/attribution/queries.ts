@@ -4,10 +4,14 @@ import { type FactsRow, factsColumns } from '../trace/messages/message-facts.ts'
 
 /** The most rows that are read for a line. Of one that more calls wrote only those in the same file count. */
 export const MOST_ROWS = 64
+/** The most rows that are read for such a line in the files of one name: the newest ones. */
+const MOST_IN_FILES = 16
+/** A line that so many calls wrote is common: only those in files of the same name are read, because the index is read to the end for the others. */
+const COMMON = 1_000
 
-/** A row of `written_files` that has the asked hash with this number. */
+/** A row of `written_files`, with the numbers of the asked lines that it has. */
 export type WrittenRow = {
-  readonly asked: number
+  readonly asked: readonly number[]
   readonly trace_id: string
   readonly incarnation: bigint
   readonly ordinal: number
@@ -19,34 +23,38 @@ export type WrittenRow = {
   readonly path: string
 }
 
-/** The most rows that are read for such a line in the files of one name: the newest ones. */
-const MOST_IN_FILES = 16
-
 const columns = `
   r.trace_id, r.incarnation, r.ordinal, r.nth, r.file, r.at, r.identity, r.whole is not null as is_whole, r.path`
 
-const byLine = `
-  select u.n::int4 as asked, w.* from unnest($1::int8[]) with ordinality u (hash, n)
-  cross join lateral (select ${columns} from written_files r where r.written @> array[u.hash] limit ${MOST_ROWS}) w`
+/** SQL for each row once: calls that wrote many of the lines are sent and read once. */
+const once = (rows: string) => `
+  select array_agg(n::int4) as asked, trace_id, incarnation, ordinal, nth, file, at, identity, is_whole, path
+  from (${rows}) r group by trace_id, incarnation, ordinal, nth, file, at, identity, is_whole, path`
 
-/** Reads the calls that wrote each line, some of them if there are very many. */
+const byLine = once(`
+  select u.n, w.* from unnest($1::int8[]) with ordinality u (hash, n)
+  cross join lateral (select ${columns} from written_files r where r.written @> array[u.hash] limit ${MOST_ROWS}) w`)
+
+/** Reads the calls that wrote lines, of each line some if there are very many. */
 export const readWriters = (read: ReadRows, hashes: readonly bigint[]): Promise<WrittenRow[]> =>
   read<WrittenRow>('attribution-by-line', byLine, [int8s(hashes)])
 
-const byFile = `
-  select u.n::int4 as asked, w.* from unnest($1::int8[], $2::int8[], $3::int8[]) with ordinality u (hash, name, latest, n)
+const common = `
+  select u.n::int4 as asked from unnest($1::int8[]) with ordinality u (hash, n)
+  cross join lateral (select from written_files r where r.written @> array[u.hash] offset ${COMMON - 1} limit 1) w`
+
+/** Finds out which of the lines are common, by their places in the list. */
+export const readCommon = async (read: ReadRows, hashes: readonly bigint[]): Promise<Set<number>> => {
+  const rows = await read<{ asked: number }>('attribution-common', common, [int8s(hashes)])
+  return new Set(rows.map(({ asked }) => asked - 1))
+}
+
+const byFile = once(`
+  select u.n, w.* from unnest($1::int8[], $2::int8[], $3::int8[]) with ordinality u (hash, name, latest, n)
   cross join lateral (
     select ${columns} from written_files r where r.written @> array[u.hash, u.name] and r.at <= u.latest
     order by r.at desc limit ${MOST_IN_FILES}
-  ) w`
-
-const copies = `
-  select ${columns} from unnest($1::int8[]) u (identity)
-  cross join lateral (select * from written_files w where w.identity = u.identity and w.whole is not null limit ${MOST_ROWS}) r`
-
-/** Reads the calls with these identities that write files whole: copies of one may have different lines, because results showed others before. */
-export const readCopies = (read: ReadRows, identities: readonly bigint[]): Promise<Omit<WrittenRow, 'asked'>[]> =>
-  read<Omit<WrittenRow, 'asked'>>('attribution-copies', copies, [int8s(identities)])
+  ) w`)
 
 /** A line, the hash of the name of a file, and the time up to which calls count. */
 export type LineInFile = { readonly hash: bigint; readonly name: bigint; readonly latest: number }
@@ -58,6 +66,14 @@ export const readWritersInFiles = (read: ReadRows, lines: readonly LineInFile[])
     int8s(lines.map(({ name }) => name)),
     int8s(lines.map(({ latest }) => latest)),
   ])
+
+const copies = `
+  select ${columns} from unnest($1::int8[]) u (identity)
+  cross join lateral (select * from written_files w where w.identity = u.identity and w.whole is not null limit ${MOST_ROWS}) r`
+
+/** Reads the calls with these identities that write files whole: copies of one may have different lines, because results showed others before. */
+export const readCopies = (read: ReadRows, identities: readonly bigint[]): Promise<Omit<WrittenRow, 'asked'>[]> =>
+  read<Omit<WrittenRow, 'asked'>>('attribution-copies', copies, [int8s(identities)])
 
 /** A trace as answers name it; its texts are JSON literals. */
 export type TraceRow = {
@@ -96,21 +112,28 @@ const keysOf = (calls: readonly CallKey[]) => [
 ]
 
 const arrivals = `
-  select u.n::int4 as asked, m.created_at, f.trace_id is not null as has_failed
-  from unnest($1::uuid[], $2::int4[], $3::int4[]) with ordinality u (trace_id, ordinal, nth, n)
-  cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
+  select u.n::int4 as asked, m.created_at
+  from unnest($1::uuid[], $2::int4[], $3::int4[], $4::int8[]) with ordinality u (trace_id, ordinal, nth, incarnation, n)
   cross join lateral (
-    select r.created_at from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.ordinal limit 1
+    select r.created_at from messages r
+    where r.trace_id = u.trace_id and r.incarnation = u.incarnation and r.ordinal = u.ordinal limit 1
   ) m
-  left join failed_calls f on f.trace_id = u.trace_id and f.ordinal = u.ordinal and f.nth = u.nth`
+  where not exists (select from failed_calls f where f.trace_id = u.trace_id and f.ordinal = u.ordinal and f.nth = u.nth)`
 
-type ArrivalRow = { readonly asked: number; readonly created_at: bigint; readonly has_failed: boolean }
+type ArrivalRow = { readonly asked: number; readonly created_at: bigint }
 
-/** When the messages of calls arrived, in the order of the calls; undefined for those that failed, or are gone. */
-export const readArrivals = async (read: ReadRows, calls: readonly CallKey[]): Promise<(number | undefined)[]> => {
-  const rows = await read<ArrivalRow>('attribution-arrivals', arrivals, keysOf(calls))
+/**
+ * When the messages of calls arrived, in the order of the calls; undefined for those that failed, or are gone.
+ * @param calls with the incarnation of their trace
+ */
+export const readArrivals = async (
+  read: ReadRows,
+  calls: readonly (CallKey & { readonly incarnation: bigint })[],
+): Promise<(number | undefined)[]> => {
+  const incarnations = int8s(calls.map(({ incarnation }) => incarnation))
+  const rows = await read<ArrivalRow>('attribution-arrivals', arrivals, [...keysOf(calls), incarnations])
   const times: (number | undefined)[] = calls.map(() => undefined)
-  for (const { asked, created_at, has_failed } of rows) if (!has_failed) times[asked - 1] = Number(created_at)
+  for (const { asked, created_at } of rows) times[asked - 1] = Number(created_at)
   return times
 }
 

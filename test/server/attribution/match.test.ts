@@ -32,8 +32,14 @@ const file = (traceId: string, written: string[], more: Partial<WrittenFile> = {
 
 type Replaced = ReadonlyMap<WrittenFile, ReadonlySet<string>>
 
-const knownOf = (files: readonly WrittenFile[], without: string[] = [], replaced: Replaced = new Map()): Known => {
-  const writers = writersOf(files, new Set(without))
+const noTurn = async () => {}
+
+const knownOf = async (
+  files: readonly WrittenFile[],
+  without: string[] = [],
+  replaced: Replaced = new Map(),
+): Promise<Known> => {
+  const writers = await writersOf(files, new Set(without), noTurn)
   return {
     writers,
     sessions: (line) => new Set(writers.get(line)?.map(({ traceId }) => traceId)).size,
@@ -45,53 +51,58 @@ const knownOf = (files: readonly WrittenFile[], without: string[] = [], replaced
 
 const hunkOf = (added: string[], more: Partial<Hunk> = {}): Hunk => ({ path: 'a.ts', at: NOW, added, ...more })
 
-const seen = (hunk: Hunk, known: Known) =>
-  matchHunk(hunk, known).ranges.map(({ start, end, evidence, file: { traceId } }) => [start, end, evidence, traceId])
+const match = async (hunk: Hunk, known: Known | Promise<Known>, turn = noTurn) => matchHunk(hunk, await known, turn)
 
-test('of copies of a call only the first counts, and none if it is of a session that is left out', () => {
+const seen = async (hunk: Hunk, known: Promise<Known>) =>
+  (await match(hunk, known)).ranges.map(({ start, end, evidence, file: { traceId } }) => [
+    start,
+    end,
+    evidence,
+    traceId,
+  ])
+
+test('of copies of a call only the first counts, and none if it is of a session that is left out', async () => {
   const copies = [
     file('a', ['x'], { identity: 1n, arrivedAt: 2 }),
     file('b', ['x'], { identity: 1n, arrivedAt: 1 }),
     file('c', ['x'], { identity: 1n, arrivedAt: 3 }),
   ]
-  assert.equal(seen(hunkOf(['x']), knownOf(copies)), [[1, 1, 'run', 'b']])
-  assert.equal(seen(hunkOf(['x']), knownOf(copies, ['b'])), [])
-  assert.equal(seen(hunkOf(['x']), knownOf(copies, ['a'])), [[1, 1, 'run', 'b']])
+  assert.equal(await seen(hunkOf(['x']), knownOf(copies)), [[1, 1, 'run', 'b']])
+  assert.equal(await seen(hunkOf(['x']), knownOf(copies, ['b'])), [])
+  assert.equal(await seen(hunkOf(['x']), knownOf(copies, ['a'])), [[1, 1, 'run', 'b']])
 })
 
-test('a file that is written whole takes no line that an earlier call had written into it', () => {
+test('a file that is written whole takes no line that an earlier call had written into it', async () => {
   const earlier = file('a', ['x'], { at: NOW - 2 * HOUR })
   const whole = file('b', ['x', 'y'], { isWhole: true })
-  assert.equal(seen(hunkOf(['x', 'y']), knownOf([whole, earlier])), [
+  assert.equal(await seen(hunkOf(['x', 'y']), knownOf([whole, earlier])), [
     [1, 1, 'run', 'a'],
     [2, 2, 'run', 'b'],
   ])
-  assert.equal(seen(hunkOf(['x', 'y']), knownOf([whole, earlier], ['a'])), [[1, 2, 'run', 'b']])
+  assert.equal(await seen(hunkOf(['x', 'y']), knownOf([whole, earlier], ['a'])), [[1, 2, 'run', 'b']])
   const elsewhere = file('c', ['y'], {
     at: NOW - 2 * HOUR,
     path: '/home/other/a.ts',
     projectPath: '/home',
     repository: 'o',
   })
-  assert.equal(seen(hunkOf(['y']), knownOf([whole, elsewhere])), [])
+  assert.equal(await seen(hunkOf(['y']), knownOf([whole, elsewhere])), [])
 })
 
-test('a file that is written whole may be that of a trace without a repository, but not that of another repository', () => {
+test('a file that is written whole may be that of a trace without a repository, but not that of another repository', async () => {
   const written = (traceId: string, repository: string | undefined, more: Partial<WrittenFile> = {}) =>
     file(traceId, ['x'], { path: `/home/${traceId}/a.ts`, projectPath: `/home/${traceId}`, repository, ...more })
   const whole = (repository: string | undefined) => written('whole', repository, { isWhole: true })
   const earlier = (repository: string | undefined) => written('earlier', repository, { at: NOW - 2 * HOUR })
-  const writers = (...files: WrittenFile[]) =>
-    knownOf(files)
-      .writers.get('x')!
-      .map(({ traceId }) => traceId)
-  assert.equal(writers(whole('a'), earlier('b')), ['earlier', 'whole'])
-  assert.equal(writers(whole('a'), earlier('a')), ['earlier'])
-  assert.equal(writers(whole(undefined), earlier('a')), ['earlier'])
-  assert.equal(writers(whole('a'), earlier(undefined)), ['earlier'])
+  const writers = async (...files: WrittenFile[]) =>
+    (await knownOf(files)).writers.get('x')!.map(({ traceId }) => traceId)
+  assert.equal(await writers(whole('a'), earlier('b')), ['earlier', 'whole'])
+  assert.equal(await writers(whole('a'), earlier('a')), ['earlier'])
+  assert.equal(await writers(whole(undefined), earlier('a')), ['earlier'])
+  assert.equal(await writers(whole('a'), earlier(undefined)), ['earlier'])
 })
 
-test('of calls that wrote many lines in common each path is read a few times, not for each two of them and each line', () => {
+test('of calls that wrote many lines in common each path is read a few times, not for each two of them and each line', async () => {
   const lines = Array.from({ length: 500 }, (_, i) => `line ${i}`)
   let reads = 0
   const files = Array.from({ length: 40 }, (_, i) =>
@@ -102,16 +113,37 @@ test('of calls that wrote many lines in common each path is read a few times, no
       },
     }),
   )
-  assert.is(matchHunk(hunkOf(lines), knownOf(files)).lines.unknown, lines.length)
+  assert.is((await match(hunkOf(lines), knownOf(files))).lines.unknown, lines.length)
   assert.ok(reads <= 10 * files.length, `${reads} reads`)
 })
 
-test('a later call of the commit stands behind an earlier one, however long its stretch', () => {
+test('between two turns of the event loop little of a large hunk is compared', async () => {
+  const lines = Array.from({ length: 5_000 }, (_, i) => `line ${i}`)
+  let [reads, before, most] = [0, 0, 0]
+  const files = Array.from({ length: 80 }, (_, i) =>
+    Object.defineProperty(file(`${i}`, lines), 'at', {
+      get: () => {
+        reads += 1
+        return NOW - HOUR + i
+      },
+    }),
+  )
+  const known = { ...(await knownOf(files)), sessions: () => 1 }
+  before = reads
+  const { lines: found } = await match(hunkOf(lines), known, async () => {
+    most = Math.max(most, reads - before)
+    before = reads
+  })
+  assert.is(found.run, lines.length)
+  assert.ok(most <= 2 * lines.length, `${most} times of calls are compared at once`)
+})
+
+test('a later call of the commit stands behind an earlier one, however long its stretch', async () => {
   const added = ['x', 'y', 'z', 'u', 'v', 'w']
   const files = [file('a', ['x', 'y']), file('b', added, { at: NOW + HOUR })]
   const hunk = hunkOf(added, { until: NOW + 2 * HOUR })
-  assert.equal(seen(hunk, knownOf(files, ['a'])), [[1, 6, 'run', 'b']])
-  assert.equal(seen(hunk, knownOf(files)), [
+  assert.equal(await seen(hunk, knownOf(files, ['a'])), [[1, 6, 'run', 'b']])
+  assert.equal(await seen(hunk, knownOf(files)), [
     [1, 2, 'run', 'a'],
     [3, 6, 'run', 'b'],
   ])
@@ -204,11 +236,11 @@ const judge = (index: number, { all, replaced, hunk }: ReturnType<typeof worldOf
 /** Of calls at the same time the later position wins: in these tests the traces of one time are those of one order. */
 const onlyOneTime = ({ files }: Question) => new Set(files.map(({ hours }) => hours)).size === files.length
 
-test('each line has the answer of a slow computation, and ranges tile the hunk', () => {
-  fc.assert(
-    fc.property(aQuestion.filter(onlyOneTime), (question) => {
+test('each line has the answer of a slow computation, and ranges tile the hunk', async () => {
+  await fc.assert(
+    fc.asyncProperty(aQuestion.filter(onlyOneTime), async (question) => {
       const world = worldOf(question)
-      const { ranges, unknown, lines } = matchHunk(world.hunk, world.known)
+      const { ranges, unknown, lines } = await match(world.hunk, world.known)
       const { added, start = 1 } = world.hunk
       const expected = added.map((hash, i) => (hash === '' ? undefined : judge(i, world)))
       for (const [i, hash] of added.entries()) {
@@ -238,14 +270,14 @@ test('each line has the answer of a slow computation, and ranges tile the hunk',
   )
 })
 
-test('the order of what is known does not matter, and a hunk may be split where no stretch is cut', () => {
-  fc.assert(
-    fc.property(aQuestion, fc.infiniteStream(fc.nat()), (question, numbers) => {
+test('the order of what is known does not matter, and a hunk may be split where no stretch is cut', async () => {
+  await fc.assert(
+    fc.asyncProperty(aQuestion, fc.infiniteStream(fc.nat()), async (question, numbers) => {
       const { all, replaced, hunk, known } = worldOf(question)
-      const answer = matchHunk(hunk, known)
+      const answer = await match(hunk, known)
       const shuffled = all.map((one) => [numbers.next().value as number, one] as const).sort(([a], [b]) => a - b)
       assert.equal(
-        matchHunk(
+        await match(
           hunk,
           knownOf(
             shuffled.map(([, one]) => one),
@@ -258,8 +290,8 @@ test('the order of what is known does not matter, and a hunk may be split where 
       const nobody = hunk.added.findIndex((hash) => hash !== '' && all.every((one) => !one.written.has(hash)))
       if (nobody < 1) return
       const parts = [
-        matchHunk({ ...hunk, added: hunk.added.slice(0, nobody) }, known),
-        matchHunk({ ...hunk, added: hunk.added.slice(nobody), start: hunk.start! + nobody }, known),
+        await match({ ...hunk, added: hunk.added.slice(0, nobody) }, known),
+        await match({ ...hunk, added: hunk.added.slice(nobody), start: hunk.start! + nobody }, known),
       ]
       assert.equal(
         parts.flatMap(({ ranges }) => ranges),
@@ -270,14 +302,14 @@ test('the order of what is known does not matter, and a hunk may be split where 
   )
 })
 
-test('what is left out never answers', () => {
-  fc.assert(
-    fc.property(aQuestion, fc.constantFrom(...TRACES), (question, trace) => {
+test('what is left out never answers', async () => {
+  await fc.assert(
+    fc.asyncProperty(aQuestion, fc.constantFrom(...TRACES), async (question, trace) => {
       const { all, replaced, hunk } = worldOf(question)
-      const left = matchHunk(hunk, knownOf(all, [trace], replaced))
+      const left = await match(hunk, knownOf(all, [trace], replaced))
       assert.not(left.ranges.some((range) => range.file.traceId === trace))
       const others = all.filter((one) => one.traceId !== trace)
-      assert.equal(left, matchHunk(hunk, knownOf(others, [], replaced)))
+      assert.equal(left, await match(hunk, knownOf(others, [], replaced)))
     }),
     { numRuns: 200 },
   )

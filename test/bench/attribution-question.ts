@@ -3,6 +3,7 @@ import { hashOfName } from '../../src/server/trace/written-lines.ts'
 import { attributionGroup, mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { indexWritten } from '../../src/tables/attribution.ts'
+import { MOST_MS } from '../../src/server/attribution/reads.ts'
 import { onServer } from '../support/database.ts'
 import { type Named, type Setting, atMost, percentile } from './measure.ts'
 import type { World } from './world.ts'
@@ -11,8 +12,6 @@ import type { World } from './world.ts'
 const CALLS = 100
 const LINES = 20
 const FACTS = 1_000_000
-const sessionsWith = (facts: number): number => Math.ceil(facts / (CALLS * LINES))
-
 const FILES = 400
 /** When the calls were made, a second after each other. */
 const START = Date.UTC(2026, 0, 1)
@@ -27,12 +26,7 @@ const at = `${START} + (s * ${CALLS} + c)::int8 * 1000`
 const file = `(s * 7 + c) % ${FILES}`
 
 /** Writes the rows that such sessions have in the read models; their events would take minutes. */
-export const fill = (
-  { databaseUrl }: World,
-  { namespaceId, userId }: Owner,
-  names: readonly bigint[],
-  sessions: number,
-) =>
+const fill = ({ databaseUrl }: World, { namespaceId, userId }: Owner, names: readonly bigint[], sessions: number) =>
   onServer(
     databaseUrl,
     `set search_path = ${schemaOf(attributionGroup)}, ${schemaOf(mainGroup)};
@@ -58,7 +52,7 @@ export const fill = (
 const HUNKS = 50
 
 /** Questions of 1,000 lines in 50 files: for each hunk the lines of a call, soon after it. */
-export const questionsOf = async ({ databaseUrl }: World, count: number, key: string, sessions: number) => {
+const questionsOf = async ({ databaseUrl }: World, count: number, key: string, sessions: number) => {
   const { rows } = await onServer(
     databaseUrl,
     `select s, c, ${file} as file, (${at})::text as at, array_agg(lpad(to_hex(${line}), 16, '0') order by l) as added
@@ -77,28 +71,35 @@ export const questionsOf = async ({ databaseUrl }: World, count: number, key: st
   }))
 }
 
-/** How long a question of 1,000 lines takes among a million facts. */
-export const attributionQuestion = async ({ world, ms }: Setting): Promise<readonly Named[]> => {
+/** How long a question of 1,000 lines takes among a million facts, or as many as are wanted, and the first one of a service. */
+export const attributionQuestion = async ({ world, ms, facts = FACTS }: Setting): Promise<readonly Named[]> => {
   const { authorization, slug, ...owner } = await world.signIn('attribution')
   const data = (text: string) => JSON.parse(text).data
   const { key } = data((await world.call('GET', `/v1/namespaces/${slug}/attribution-key`, authorization)).text)
   const keyedHash = newKeyedHash(Buffer.from(key.secret, 'base64'))
   const names = Array.from({ length: FILES }, (_, i) => hashOfName(keyedHash, `file${i}.ts`))
-  await fill(world, owner, names)
-  const questions = await questionsOf(world, 20, key.id)
-  const times: number[] = []
-  const until = performance.now() + ms
-  for (let i = 0; performance.now() < until || i < questions.length; i++) {
+  const sessions = Math.ceil(facts / (CALLS * LINES))
+  await fill(world, owner, names, sessions)
+  const questions = await questionsOf(world, 20, key.id, sessions)
+  const ask = async (question: object): Promise<number> => {
     const started = performance.now()
-    const asked = questions[i % questions.length]
-    const { status, text } = await world.call('POST', `/v1/namespaces/${slug}/attributions`, authorization, asked)
-    times.push(performance.now() - started)
+    const { status, text } = await world.call('POST', `/v1/namespaces/${slug}/attributions`, authorization, question)
+    const took = performance.now() - started
     const lines = status === 200 ? data(text).lines : undefined
     if (!(lines?.run > 0.98 * HUNKS * LINES))
       throw new Error(`attributions: ${status} ${JSON.stringify(lines) ?? text}`)
+    return took
   }
+  const first: number[] = []
+  for (const question of questions) first.push(await ask(question)) // code is compiled, and pages of the database are read by then
+  const times: number[] = []
+  const until = performance.now() + ms
+  for (let i = 0; performance.now() < until || i < questions.length; i++)
+    times.push(await ask(questions[i % questions.length]!))
+  const [p50, p95] = facts > FACTS ? [200, 300] : [100, 150]
   return [
-    atMost('attribution-question of 1,000 lines, p50', 'ms', percentile(times, 0.5), 100),
-    atMost('attribution-question of 1,000 lines, p95', 'ms', percentile(times, 0.95), 150),
+    atMost('attribution-question of 1,000 lines, p50', 'ms', percentile(times, 0.5), p50),
+    atMost('attribution-question of 1,000 lines, p95', 'ms', percentile(times, 0.95), p95),
+    atMost('attribution-question: the first of a service', 'ms', first[0]!, MOST_MS),
   ]
 }

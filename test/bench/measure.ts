@@ -6,13 +6,14 @@ import type { World } from './world.ts'
 
 /** A line of the table. */
 export type Row = Named & { ratio: number }
-/** What is measured: the service, a bare HTTP server beside it, for how long, and where it matters among how many messages. */
+/** What is measured: the service, a bare HTTP server beside it, for how long, and where it matters among how many messages or facts. */
 export type Setting = {
   readonly world: World
   readonly helloUrl: string
   readonly helloPid: number
   readonly ms: number
   readonly messages?: number
+  readonly facts?: number
 }
 /** A figure, and that of what it stands beside. */
 export type Measured = { value: number; yardstick: number }

@@ -12,6 +12,7 @@ import { closeWorlds, openWorld } from './world.ts'
 const { values: options } = parseArgs({
   options: {
     messages: { type: 'string' },
+    facts: { type: 'string' },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
     scale: { type: 'boolean', default: false },
@@ -62,7 +63,10 @@ try {
   greeter = fork(new URL('hello.ts', import.meta.url))
   const [helloUrl] = (await once(greeter, 'message')) as [string]
   say(`${'row'.padEnd(22)}  ${'reached'.padStart(9)}  ${'yardstick'.padStart(9)}  ${'unit'.padEnd(11)}  ratio`)
-  const count = options.messages === undefined ? {} : { messages: Number(options.messages) }
+  const count = {
+    ...(options.messages === undefined ? {} : { messages: Number(options.messages) }),
+    ...(options.facts === undefined ? {} : { facts: Number(options.facts) }),
+  }
   const setting: Setting = { world, helloUrl, helloPid: greeter.pid!, ms: Number(options.seconds) * 1_000, ...count }
   for (const { name, unit, measure } of chosen) {
     for (const group of groups) await caughtUp(world, group) // with what the row before has written

@@ -164,6 +164,19 @@ test('a line that very many calls wrote proves nothing by itself, and does not c
   assert.equal(seen(await ask([common!])), [])
 })
 
+test('a line that a thousand calls wrote into other files is found in its own, in each question', async () => {
+  const [common] = someLines(1)
+  const own = someLines(2)
+  const lines = [own[0]!, common!, own[1]!]
+  const files = Array.from({ length: 1_000 }, (_, i) => `*** Add File: /home/repo/${i}.ts\n+${common}\n`)
+  const args = { input: `*** Begin Patch\n${files.join('')}*** End Patch` }
+  await ada.newTrace({ projectPath: '/home/repo' }, messagesOf('m', AT, { tool: 'apply_patch', args, output: 'ok' }))
+  const { externalId } = await ada.newTrace({ projectPath: '/home/repo' }, edit('m', lines))
+  await known(node)
+  for (const time of ['first', 'second'])
+    assert.equal(seen(await ask(lines)), [[1, 3, 'run', externalId, 'call-m']], time)
+})
+
 test('what the question may not have is refused, with the key first', async () => {
   const refused = async (body: object, status = 400) =>
     assert.is((await ada.ask('POST', path, body)).status, status, JSON.stringify(body).slice(0, 200))

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { start } from './support/processes.ts'
 import type { Ended, Variables } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('logins and devices against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -31,7 +31,7 @@ const credentials = (config: string) => {
 }
 
 test('a second machine joins with a code, is listed, and is removed again', () =>
-  inWorld(async ({ url, newMachine }) => {
+  inOwnWorld(async ({ url, newMachine }) => {
     const [first, second, third] = [newMachine('first'), newMachine('second'), newMachine('third')]
     assert.equal((await first.run('devices', 'add')).how, 2)
     await first.run('login')
@@ -85,7 +85,7 @@ test('a second machine joins with a code, is listed, and is removed again', () =
   }))
 
 test('a machine with a user of its own joins only as a new device, and keeps the old id aside', () =>
-  inWorld(async ({ newMachine }) => {
+  inOwnWorld(async ({ newMachine }) => {
     const [first, second] = [newMachine('first'), newMachine('second')]
     for (const one of [first, second]) await one.run('login')
     const before = credentials(second.config)
@@ -115,7 +115,7 @@ test('a machine with a user of its own joins only as a new device, and keeps the
   }))
 
 test('whoami prints the user, the active namespace, and the token for scripts', () =>
-  inWorld(async ({ url, newMachine }) => {
+  inOwnWorld(async ({ url, newMachine }) => {
     const user = newMachine('machine')
     for (const command of ['whoami', 'switch', 'token', 'open', 'devices'])
       assert.match((await user.run(command)).err, /Not logged in to http/, command)
@@ -156,7 +156,7 @@ test('whoami prints the user, the active namespace, and the token for scripts', 
   }))
 
 test('logging out ends all sessions of the machine, there and here; the next login is the same user', () =>
-  inWorld(async ({ url, newMachine }) => {
+  inOwnWorld(async ({ url, newMachine }) => {
     const user = newMachine('machine')
     assert.match((await user.run('logout')).out, /^Not logged in to /)
     assert.match((await user.run('logout', '--all')).out, /^Not logged in to any server/)
@@ -181,7 +181,7 @@ test('logging out ends all sessions of the machine, there and here; the next log
   }))
 
 test('status describes the login and the server, also while the server is away', () =>
-  inWorld(async ({ url, newMachine }) => {
+  inOwnWorld(async ({ url, newMachine }) => {
     const user = newMachine('machine')
     const before = await user.run('status')
     assert.is(before.how, 2)
@@ -202,7 +202,7 @@ test('status describes the login and the server, also while the server is away',
   }))
 
 test('open signs in a browser, or prints the address where there is none', () =>
-  inWorld(async ({ url, user }) => {
+  inOwnWorld(async ({ url, user }) => {
     const printed = await user.run('open')
     assert.is(printed.how, 0)
     assert.match(printed.out, new RegExp(`^${url}/v1/auth/browser\\?code=[\\w-]+\n$`))
@@ -227,7 +227,7 @@ test('open signs in a browser, or prints the address where there is none', () =>
   }))
 
 test('open goes on to a trace; a public one needs no login', () =>
-  inWorld(async ({ url, user, newMachine }) => {
+  inOwnWorld(async ({ url, user, newMachine }) => {
     const stranger = newMachine('stranger')
     const token = tokenIn(user.config)
     const { namespaceSlug } = credentials(user.config).login!
@@ -261,7 +261,7 @@ test('open goes on to a trace; a public one needs no login', () =>
   }))
 
 test('while the server is away, status says so, and a logout keeps the tokens unless it is forced', () =>
-  inWorld(async ({ url, user, stop }) => {
+  inOwnWorld(async ({ url, user, stop }) => {
     await stop()
     const away = await user.run('status', '--json')
     assert.is(away.how, 1)

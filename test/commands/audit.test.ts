@@ -12,7 +12,7 @@ import { ask, tokenIn } from './support/api.ts'
 import { inFolder } from '../eventstore/embedded/support.ts'
 import { startService } from './support/processes.ts'
 import { newUser, run } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('audit')
 
@@ -118,7 +118,7 @@ const untilKeys = (url: string, count: number) =>
   until(async () => (await onServer(url, 'select from tracebook.audit_keys')).rows.length === count)
 
 test('a log that does not continue its kept checkpoint is refused', () =>
-  inWorld(async ({ url, databaseUrl, user, stop, restart }) => {
+  inOwnWorld(async ({ url, databaseUrl, user, stop, restart }) => {
     const here = { DATABASE_URL: databaseUrl, AUDIT_KEY: signer.text, TRACEBOOK_CONFIG_DIR: user.config }
     const kept = (where: string) => run(['audit', 'verify', ...(where ? ['--server', where] : [])], here)
     await untilSigned(databaseUrl, 3)
@@ -144,7 +144,7 @@ test('a log that does not continue its kept checkpoint is refused', () =>
   }))
 
 test('a log with a new origin is refused until its key is accepted', () =>
-  inWorld(async ({ url, databaseUrl, user, restart }) => {
+  inOwnWorld(async ({ url, databaseUrl, user, restart }) => {
     const verify = (...more: string[]) => user.run('audit', 'verify', '--server', url, ...more)
     await untilSigned(databaseUrl)
     assert.is((await verify()).how, 0)
@@ -164,7 +164,7 @@ test('a log with a new origin is refused until its key is accepted', () =>
   }))
 
 test('a replaced key is a finding until it is accepted; an inserted key remains one', () =>
-  inWorld(async ({ databaseUrl, folder, restart }) => {
+  inOwnWorld(async ({ databaseUrl, folder, restart }) => {
     const next = generateSigner(signer.name)
     let configured = signer
     const verify = (config: string, ...more: string[]) =>

@@ -9,7 +9,7 @@ import { runCommand } from '../support/run-command.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { type Ended, type User, newUser } from './support/user.ts'
 import { actionsOf } from './support/program.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('the exit codes of all commands')
 
@@ -151,7 +151,7 @@ const readable = ({ how, out, err }: Ended): string => `${how}: ${err}${out}`
 test('have the same meaning for every command, in one table', async () => {
   const differing: string[] = []
   let compared = 0
-  await inWorld(async ({ url, folder, user, newUser: logIn, putTrace, stop }) => {
+  await inOwnWorld(async ({ url, folder, user, newUser: logIn, putTrace, stop }) => {
     for (const trace of [TRACE, OTHER]) await putTrace(user, trace, { title: 'One' }, ['Hello'])
     const file = join(folder, 'session.json')
     assert.is((await user.run('export', TRACE, '--output', file)).how, 0)
@@ -195,7 +195,7 @@ test('are 2 for every command if its arguments are wrong', async () => {
 })
 
 test('are 0 if there is nothing to do, and 1 if a part could not be done', () =>
-  inWorld(async ({ folder, user }) => {
+  inOwnWorld(async ({ folder, user }) => {
     const code = async (...words: string[]) => (await user.run(...words)).how
     assert.is(await code('ls'), ok, 'there are no traces')
     assert.is(await code('sync'), ok, 'there are no sessions')

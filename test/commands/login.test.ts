@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { allCredentials } from '../../src/client/login/credentials.ts'
 import { runCommand } from '../support/run-command.ts'
 import type { User } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('logging in as a new user')
 
@@ -30,7 +30,7 @@ const namesOf = async (user: User): Promise<readonly unknown[]> => {
 const questions = (err: string) => err.split(/Your (?:name|slug)/).length - 1
 
 test('on a terminal a new user is asked once for a name and a slug, and Enter takes the proposals', () =>
-  inWorld(async ({ newMachine }) => {
+  inOwnWorld(async ({ newMachine }) => {
     const user = newMachine('one')
     const { how, out, err } = await answering(user, ['', ''])
     assert.is(how, 0, err)
@@ -52,7 +52,7 @@ test('on a terminal a new user is asked once for a name and a slug, and Enter ta
   }))
 
 test('what is not answered, or cannot be asked, is generated', () =>
-  inWorld(async ({ newMachine }) => {
+  inOwnWorld(async ({ newMachine }) => {
     const assertGenerated = async (user: User) => {
       const [name, slug] = await namesOf(user)
       assert.is(name, undefined)
@@ -83,7 +83,7 @@ test('what is not answered, or cannot be asked, is generated', () =>
   }))
 
 test('the end of the input ends the login, and nothing is made; the next one asks again', () =>
-  inWorld(async ({ newMachine }) => {
+  inOwnWorld(async ({ newMachine }) => {
     for (const answers of [[], ['Ada']]) {
       const user = newMachine(`gone after ${answers.length}`)
       const { how, err } = await answering(user, answers)
@@ -95,7 +95,7 @@ test('the end of the input ends the login, and nothing is made; the next one ask
   }))
 
 test('the options give name and slug without a terminal, and only what they do not give is asked', () =>
-  inWorld(async ({ newMachine }) => {
+  inOwnWorld(async ({ newMachine }) => {
     const user = newMachine('one')
     assert.is((await user.run('login', '--name', 'Ada', '--slug', ' ADA ')).how, 0)
     assert.equal(await namesOf(user), ['Ada', 'ada', 'Ada'])
@@ -119,7 +119,7 @@ test('the options give name and slug without a terminal, and only what they do n
   }))
 
 test('who signs up with an invite on a terminal is asked no second time for a name', () =>
-  inWorld(async ({ user, newMachine }) => {
+  inOwnWorld(async ({ user, newMachine }) => {
     await user.run('namespaces', 'create', 'team')
     const { code } = JSON.parse((await user.run('invite', '--namespace', 'team', '--json')).out).invite as {
       code: string

@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import type { Ended, User } from './support/user.ts'
-import { inWorld, type World } from './support/world.ts'
+import { inOwnWorld, type OwnWorld } from './support/world.ts'
 
 const test = suite('a user who was removed from a namespace')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -31,8 +31,8 @@ type Team = {
 }
 
 /** Runs work with a namespace `acme`, of which Ada, whose own namespace is `ada`, is a member. */
-const inTeam = (work: (team: Team, world: World) => Promise<unknown>) =>
-  inWorld(async (world) => {
+const inTeam = (work: (team: Team, world: OwnWorld) => Promise<unknown>) =>
+  inOwnWorld(async (world) => {
     const { url, user: admin, newMachine } = world
     const ada = newMachine('of ada')
     assert.is((await ada.run('login', '--slug', 'ada')).how, 0)

@@ -16,7 +16,7 @@ import { newEmptyWorld, newWorld } from '../support/world.ts'
 import { ask } from './support/api.ts'
 import { startProxy } from './support/proxy.ts'
 import { type Ended, type User, inTemporary, newUser } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('a service at a new address')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -50,7 +50,7 @@ const userOf = async (ended: Promise<Ended>): Promise<unknown> => {
 const inMovedWorld = (
   work: (world: { old: string; moved: string; user: User; stop: () => Promise<void> }) => Promise<unknown>,
 ) =>
-  inWorld(async ({ url, user, stop }) => {
+  inOwnWorld(async ({ url, user, stop }) => {
     const proxy = await startProxy(url)
     try {
       cpSync(fixtures, user.claude, { recursive: true })

@@ -5,7 +5,7 @@ import { toolName } from '../../src/transcript/tool-names.ts'
 import { countsOf, isCommand } from '../client/support/counts.ts'
 import { type Expected, expectedCounts, sharedData } from '../client/support/shared-data.ts'
 import { ask, type Detail, type Feed, messagesOf, tokenIn } from './support/api.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('recorded sessions, through the command line into the service')
 const data = sharedData()
@@ -25,7 +25,7 @@ const assertTrace = (trace: Detail, expected: Expected, commands: number) => {
 }
 
 const run = (folder: string) =>
-  inWorld(async ({ url, user }) => {
+  inOwnWorld(async ({ url, user }) => {
     const { how, out } = await user.run('sync', '--json', join(folder, 'claude-code'))
     assert.is(how, 0, 'one recorded line is no JSON object: it is skipped and said')
     assert.equal(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -56,7 +57,8 @@ type Resumed = {
   readonly leftOut: readonly { readonly what: string; readonly count: number }[]
 }
 
-const ID = '5e550000-0000-4000-8000-000000000001'
+let traceId = ''
+test.before.each(() => void (traceId = randomUUID()))
 
 const store = async (
   { url, putTrace }: World,
@@ -64,10 +66,10 @@ const store = async (
   fields: object = {},
   messages: readonly object[] = MESSAGES,
 ) => {
-  await putTrace(user, ID, fields)
+  await putTrace(user, traceId, fields)
   if (messages.length === 0) return
   const token = tokenIn(user.config)
-  await ask(url, `/v1/traces/${ID}/messages/batch`, { token, method: 'POST', body: { messages } })
+  await ask(url, `/v1/traces/${traceId}/messages/batch`, { token, method: 'POST', body: { messages } })
 }
 
 const filesBelow = (folder: string): readonly string[] =>
@@ -96,7 +98,7 @@ test('the file stands where the agent looks, for its owner only, and the command
     const { user } = world
     const { dir, files } = newDesk(user)
     await store(world, user)
-    const { how, out, err } = await user.run('resume', ID, '--dir', dir)
+    const { how, out, err } = await user.run('resume', traceId, '--dir', dir)
     assert.is(how, 0, err)
     const [file] = files() as [string]
     const id = basename(file, '.jsonl')
@@ -117,13 +119,13 @@ test('synced again it continues the first one, is a root in lists, and nothing i
     const { dir } = newDesk(user)
     const slug = await namespaceOf(url, user)
     await store(world, user)
-    const { id } = await resumed(user, ID, '--dir', dir)
+    const { id } = await resumed(user, traceId, '--dir', dir)
     assert.is((await user.run('sync')).how, 0)
     const token = tokenIn(user.config)
     const { trace } = await ask<{ trace: Record<string, unknown> }>(url, `/v1/traces/${id}`, { token })
-    assert.equal([trace['parentExternalId'], trace['parentKind'], trace['projectPath']], [ID, 'resume', dir])
+    assert.equal([trace['parentExternalId'], trace['parentKind'], trace['projectPath']], [traceId, 'resume', dir])
     const { traces } = await ask<{ traces: { externalId: string }[] }>(url, '/v1/traces?children=false', { token })
-    assert.equal(traces.map(({ externalId }) => externalId).sort(), [ID, id].sort())
+    assert.equal(traces.map(({ externalId }) => externalId).sort(), [traceId, id].sort())
     const { messages } = await ask<{ messages: { externalId: string }[] }>(url, `/v1/traces/${id}/messages`, { token })
     assert.equal(
       messages.map(({ externalId }) => externalId),
@@ -149,11 +151,11 @@ test('--at ends after that message, with the results of its calls; --in writes f
     const { user } = world
     const { dir, files } = newDesk(user)
     await store(world, user)
-    const { file, messages } = await resumed(user, ID, '--dir', dir, '--at', 'msg_1')
+    const { file, messages } = await resumed(user, traceId, '--dir', dir, '--at', 'msg_1')
     assert.is(messages, 3)
     assert.not.match(readFileSync(file, 'utf8'), 'It is mended.')
     assert.match(readFileSync(file, 'utf8'), '"tool_use_id":"toolu_1"')
-    const codex = await resumed(user, ID, '--dir', dir, '--in', 'codex')
+    const codex = await resumed(user, traceId, '--dir', dir, '--in', 'codex')
     assert.match(
       codex.file,
       /\.codex\/sessions\/\d{4}\/\d\d\/\d\d\/rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[0-9a-f-]{36}\.jsonl$/,
@@ -161,7 +163,7 @@ test('--at ends after that message, with the results of its calls; --in writes f
     const [meta = ''] = readFileSync(codex.file, 'utf8').split('\n')
     assert.match(meta, '"model_provider":"openai"')
     assert.is(codex.command, `cd '${dir}' && codex resume ${codex.id}`)
-    const printed = await user.run('resume', ID, '--dir', dir, '--print')
+    const printed = await user.run('resume', traceId, '--dir', dir, '--print')
     assert.equal([printed.how, printed.err], [0, ''])
     assert.equal(
       printed.out
@@ -186,11 +188,11 @@ test('nothing is written for what cannot be resumed, and one sentence says why',
       [user, ['none', '--dir', dir], /no prompt and no answer/],
       [user, ['none', '--dir', dir, '--in', 'codex'], /no prompt and no answer/],
       [user, ['none', '--dir', dir, '--print'], /no prompt and no answer/],
-      [user, [ID, '--dir', dir, '--in', 'pi'], /claude-code and codex, not for "pi"/],
-      [user, [ID, '--dir', join(dir, 'none')], /There is no folder/],
-      [user, [ID, '--dir', dir, '--at', 'nothing'], /no message "nothing"/],
+      [user, [traceId, '--dir', dir, '--in', 'pi'], /claude-code and codex, not for "pi"/],
+      [user, [traceId, '--dir', join(dir, 'none')], /There is no folder/],
+      [user, [traceId, '--dir', dir, '--at', 'nothing'], /no message "nothing"/],
       [user, ['unheard-of', '--dir', dir], /no trace/],
-      [bob, [ID, '--dir', dir], /no trace/],
+      [bob, [traceId, '--dir', dir], /no trace/],
     ] as const) {
       const { how, out, err } = await who.run('resume', ...args)
       assert.equal([how, out], [2, ''], args.join(' '))
@@ -209,7 +211,7 @@ test('a public session needs no login, and the real path of the folder is meant'
     const stranger = newMachine('stranger')
     const { dir } = newDesk(stranger)
     symlinkSync(dir, join(dirname(stranger.config), 'link'))
-    const { file } = await resumed(stranger, ID, '--dir', join(dirname(stranger.config), 'link'))
+    const { file } = await resumed(stranger, traceId, '--dir', join(dirname(stranger.config), 'link'))
     assert.match(readFileSync(file, 'utf8'), `"cwd":${JSON.stringify(dir)}`)
   }))
 
@@ -224,7 +226,7 @@ test('the branch is that of the folder, and the version that of the newest sessi
     mkdirSync(dirname(other), { recursive: true })
     writeFileSync(other, `{"type":"user","version":"2.9.9","message":{"role":"user","content":"hi"}}\n`)
     await store(world, user)
-    const line = readFileSync((await resumed(user, ID, '--dir', dir)).file, 'utf8').split('\n')[0]!
+    const line = readFileSync((await resumed(user, traceId, '--dir', dir)).file, 'utf8').split('\n')[0]!
     const { gitBranch, version } = JSON.parse(line) as { readonly gitBranch: string; readonly version: string }
     assert.equal([gitBranch, version], ['mend', '2.9.9'])
   }))

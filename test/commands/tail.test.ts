@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { ask, tokenIn } from './support/api.ts'
 import { startFollowing } from './audit/support/following.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld, inWorld } from './support/world.ts'
 
 const test = suite('tail against the service')
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'sync')
@@ -14,7 +14,7 @@ const LARGE = '12345678901234567890'
 const session = '5e550000-0000-4000-8000-000000000001'
 
 test('tail shows a sync that runs at the same time line by line, through a restart of the service', () =>
-  inWorld(async ({ url, user, newMachine, restart }) => {
+  inOwnWorld(async ({ url, user, newMachine, restart }) => {
     assert.match((await newMachine('stranger').run('tail')).err, 'Not logged in')
     assert.match((await user.run('tail', '--public', session)).err, '--public')
     const all = startFollowing(user, 'tail')

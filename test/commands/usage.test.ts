@@ -7,14 +7,14 @@ import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import { type User, run } from './support/user.ts'
-import { type World, inWorld, namespaceOf } from './support/world.ts'
+import { type OwnWorld, inOwnWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook usage')
 
 type Said = { usage?: Usage; model?: string; timestamp?: number }
 
 const sayIn =
-  ({ url, user, putTrace }: World) =>
+  ({ url, user, putTrace }: OwnWorld) =>
   async (externalId: string, fields: object, ...said: readonly Said[]): Promise<void> => {
     await putTrace(user, externalId, fields)
     await ask(url, `/v1/traces/${externalId}/messages/batch`, {
@@ -33,7 +33,7 @@ const sayIn =
   }
 
 /** Gives the registry one model: a dollar for a million tokens of the input, ten for those of the output, a dime for cached ones. */
-const putPrices = async ({ databaseUrl, folder }: World): Promise<void> => {
+const putPrices = async ({ databaseUrl, folder }: OwnWorld): Promise<void> => {
   const file = join(folder, 'catalogue.json')
   const model = { name: 'Priced 1', release_date: '2026-01', cost: { input: 1, output: 10, cache_read: 0.1 } }
   const maker = {
@@ -65,7 +65,7 @@ const noon = (day: number): number => new Date(2026, 1, day, 12).getTime()
 const FEBRUARY = ['--since', '2026-02-01', '--until', '2026-02-28']
 
 test('rows add up what sessions have used, and the last one all of them', () =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user } = world
     await putPrices(world)
     const say = sayIn(world)
@@ -116,7 +116,7 @@ test('rows add up what sessions have used, and the last one all of them', () =>
   }))
 
 test('what is not known is empty, and said below the table', () =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { user } = world
     await putPrices(world)
     const say = sayIn(world)
@@ -157,7 +157,7 @@ test('what is not known is empty, and said below the table', () =>
   }))
 
 test('authors have their names, and tools no total', () =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user, newUser, putTrace } = world
     const [bob, slug] = [await newUser('bob'), await namespaceOf(url, user)]
     const token = tokenIn(user.config)
@@ -198,7 +198,7 @@ test('authors have their names, and tools no total', () =>
   }))
 
 test('without anything to add up it says so, and which agents record nothing', () =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user, newUser, putTrace } = world
     const slug = await namespaceOf(url, user)
     const none = await user.run('usage')

@@ -55,6 +55,21 @@ export const openWorld = async (test: Suite, options?: WorldOptions): Promise<Wo
   return world
 }
 
+/** A world until the runner has no more files for this process, for several files of it. Nothing but a test summarises its traces. */
+export const openLastingWorld = async (): Promise<World> => {
+  const world = await newWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+  process.once('disconnect', () => void world.close())
+  return world
+}
+
+let shared: Promise<World> | undefined
+
+/**
+ * The world that the test files of a process share, because a node opens some 25 connections. It has been used before: such a file names no user,
+ * namespace or public trace as another file could, and looks at nothing that others change.
+ */
+export const sharedWorld = (): Promise<Pick<World, 'node'>> => (shared ??= openLastingWorld())
+
 type Method = Parameters<Call>[0]
 
 type Headers = Readonly<Record<string, string>>

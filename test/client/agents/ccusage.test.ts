@@ -7,7 +7,7 @@ import type { UsageSums } from '../../../src/contract/usage.ts'
 import { type Detail, ask, tokenIn } from '../../commands/support/api.ts'
 import { runJson } from '../../commands/support/documents.ts'
 import { type User, run } from '../../commands/support/user.ts'
-import { type World, inWorld, namespaceOf } from '../../commands/support/world.ts'
+import { type OwnWorld, inOwnWorld, namespaceOf } from '../../commands/support/world.ts'
 import { type Answer, type Sums, ofClaudeCode, ofCodex, ofGeminiCli, ofPi, total } from '../support/second-reading.ts'
 import { sessionsOfPrograms, sharedData } from '../support/shared-data.ts'
 
@@ -57,7 +57,7 @@ const sync = async (user: User, paths: readonly string[]): Promise<void> => {
   assert.is(JSON.parse(out.trimEnd().split('\n').at(-1)!).failed, 0)
 }
 
-const byAgent = async ({ url }: World, user: User, from: string, to: string): Promise<readonly UsageRow[]> => {
+const byAgent = async ({ url }: OwnWorld, user: User, from: string, to: string): Promise<readonly UsageRow[]> => {
   const path = `/v1/namespaces/${await namespaceOf(url, user)}/usage?by=agent&from=${Date.parse(from)}&to=${Date.parse(to)}`
   return (await ask<NamespaceUsage>(url, path, { token: tokenIn(user.config) })).rows
 }
@@ -66,7 +66,7 @@ const counted = (rows: readonly UsageRow[]): Readonly<Record<string, Counts>> =>
   Object.fromEntries(rows.map(({ key, usage }) => [key, asCcusage(key!, usage)]))
 
 /** What the sub-agents of an agent have used. */
-const ofSubAgents = async ({ url }: World, user: User, agent: string): Promise<Counts> => {
+const ofSubAgents = async ({ url }: OwnWorld, user: User, agent: string): Promise<Counts> => {
   const { traces } = await ask<{ traces: readonly Detail[] }>(url, '/v1/traces', { token: tokenIn(user.config) })
   return traces
     .filter(({ agentId, parentExternalId }) => agentId === agent && parentExternalId !== undefined)
@@ -77,7 +77,7 @@ const programs = sessionsOfPrograms()
 if (programs === undefined) test.skip('no sessions of the real programs beside the repository')
 else
   test('ccusage says the same of what the real programs wrote', () =>
-    inWorld(async (world) => {
+    inOwnWorld(async (world) => {
       const year = ['2026-01-01', '2027-01-01'] as const
       const homes = globSync('*/*/home', { cwd: programs })
       const isDelegating = (home: string) => dirname(home).endsWith('task')
@@ -209,7 +209,7 @@ const between = (answers: readonly Answer[], ...[since, until]: Days): readonly 
 }
 
 /** Asserts what ccusage says: the same tokens, and the same cost, but that it prices cache writes that are kept for an hour, at 1.6 times the usual ones. */
-const assertCcusage = async (world: World, answers: readonly Answer[], catalogue: Catalogue): Promise<void> => {
+const assertCcusage = async (world: OwnWorld, answers: readonly Answer[], catalogue: Catalogue): Promise<void> => {
   const rows = await byAgent(world, world.user, '2025-01-01', '2027-01-01')
   const said = Object.entries(OF_RECORDED)
   assert.equal(
@@ -244,7 +244,7 @@ const data = sharedData()
 if (data === undefined) test.skip('no recorded sessions beside the repository')
 else
   test('half a year of four agents comes to what ccusage says of it, and to what the files and the catalogue say of each model and project', () =>
-    inWorld(async (world) => {
+    inOwnWorld(async (world) => {
       const { databaseUrl, user } = world
       const { how, err } = await run(['models', 'refresh'], { DATABASE_URL: databaseUrl, CATALOGUE_URL: CATALOGUE })
       assert.is(how, 0, err)

@@ -10,7 +10,7 @@ import { EMPTY_ROOT } from '../../../src/server/proof/tree.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import { ask, tokenIn } from '../support/api.ts'
 import { type Ended, inTemporary, run } from '../support/user.ts'
-import { inWorld } from '../support/world.ts'
+import { inOwnWorld } from '../support/world.ts'
 
 const test = suite('what commands under tracebook audit print')
 
@@ -85,7 +85,7 @@ test('of a bundle is escaped', () =>
   }))
 
 test('of traces and people is escaped, by each command', () =>
-  inWorld(async ({ url, databaseUrl, folder, user, putTrace }) => {
+  inOwnWorld(async ({ url, databaseUrl, folder, user, putTrace }) => {
     const [id, token] = [`t-${EVIL}`, tokenIn(user.config)]
     await ask(url, '/v1/user', { token, method: 'PATCH', body: { displayName: EVIL } })
     await putTrace(user, id, { title: EVIL, model: EVIL, projectPath: EVIL }, [EVIL])

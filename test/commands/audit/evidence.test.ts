@@ -11,7 +11,7 @@ import { ask, tokenIn } from '../support/api.ts'
 import { type Desk, newDesk, putSession } from '../support/desk.ts'
 import type { Document } from '../support/documents.ts'
 import type { Ended } from '../support/user.ts'
-import { type World, inWorld, namespaceOf } from '../support/world.ts'
+import { type World, inOwnWorld, namespaceOf } from '../support/world.ts'
 
 const test = suite('tracebook audit evidence')
 
@@ -40,7 +40,7 @@ type Story = {
 let files = 0
 
 const inStory = (work: (story: Story) => Promise<unknown>) =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user, folder } = world
     const desk = newDesk(user, join(folder, 'ada'))
     const now = Date.now()
@@ -326,7 +326,7 @@ test('every line that a commit added is in a range or unknown, also of files tha
   }))
 
 test('messages are asked for in as many requests as their size takes, and one that is too large for any is left out', () =>
-  inWorld(async ({ url, user, folder }) => {
+  inOwnWorld(async ({ url, user, folder }) => {
     const token = tokenIn(user.config)
     const text = (n: number) => String(n).repeat(4 * 1024 * 1024)
     const say = (externalId: string, textContent: string) => {

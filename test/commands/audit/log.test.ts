@@ -5,7 +5,7 @@ import { until } from '../../support/until.ts'
 import { ask, tokenIn } from '../support/api.ts'
 import { start } from '../support/processes.ts'
 import type { User } from '../support/user.ts'
-import { inWorld } from '../support/world.ts'
+import { inOwnWorld } from '../support/world.ts'
 import { startFollowing } from './support/following.ts'
 
 const test = suite('tracebook audit log')
@@ -27,7 +27,7 @@ const listed = async (user: User, ...words: string[]) => {
 const sent = (user: User) => tokenIn(user.config)
 
 test('lists who did what to a trace and in a namespace, page by page, with filters', () =>
-  inWorld(async ({ url, user, newMachine }) => {
+  inOwnWorld(async ({ url, user, newMachine }) => {
     assert.match((await newMachine('stranger').run('audit', 'log')).err, 'Not logged in')
     const token = sent(user)
     const { user: me } = await ask<{ user: { id: string } }>(url, '/v1/session', { token })
@@ -60,7 +60,7 @@ test('lists who did what to a trace and in a namespace, page by page, with filte
   }))
 
 test('each entry that comes is shown once, through a restart of the service', () =>
-  inWorld(async ({ url, user, restart }) => {
+  inOwnWorld(async ({ url, user, restart }) => {
     const token = sent(user)
     await put(url, token, 't', { title: 'first' })
     await put(url, token, 't', { title: 'second' })
@@ -89,7 +89,7 @@ test('each entry that comes is shown once, through a restart of the service', ()
   }))
 
 test('ends with 0 by Ctrl-C, and without a word when its reader has gone', () =>
-  inWorld(async ({ user }) => {
+  inOwnWorld(async ({ user }) => {
     const following = startFollowing(user, 'audit', 'log', '-f')
     await until(() => following.out().includes('created the namespace'))
     assert.is((await following.end()).how, 0)
@@ -101,7 +101,7 @@ test('ends with 0 by Ctrl-C, and without a word when its reader has gone', () =>
   }))
 
 test('a refusal says what to do', () =>
-  inWorld(async ({ url, user: ada, newUser }) => {
+  inOwnWorld(async ({ url, user: ada, newUser }) => {
     const bob = await newUser('bob')
     await put(url, sent(ada), 'open', { visibility: 'public' })
     const refused = async (user: User, ...words: string[]) => {

@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from '../support/api.ts'
 import type { User } from '../support/user.ts'
-import { inWorld } from '../support/world.ts'
+import { inOwnWorld } from '../support/world.ts'
 
 const test = suite('tracebook audit show and diff')
 /** An integer that a double cannot hold. */
@@ -32,7 +32,7 @@ const written = async (url: string, user: User): Promise<number[]> => {
 const call = (args: object) => ({ type: 'tool_call', content: { callId: 'c', toolName: 'look', args } })
 
 const withTrace = (work: (user: User, revisions: number[]) => Promise<unknown>) =>
-  inWorld(async ({ url, user }) => work(user, await written(url, user)))
+  inOwnWorld(async ({ url, user }) => work(user, await written(url, user)))
 
 const run = async (user: User, ...words: string[]) => {
   const { how, out, err } = await user.run('audit', ...words)

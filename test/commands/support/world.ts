@@ -2,13 +2,12 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { type Signer } from '../../../src/server/proof/note.ts'
 import { audited } from '../../server/proof/support.ts'
-import { newEmptyWorld } from '../../support/world.ts'
+import { newEmptyWorld, openLastingWorld } from '../../support/world.ts'
 import { ask, tokenIn } from './api.ts'
 import { type User, inTemporary, newUser } from './user.ts'
 
 export type World = {
   readonly url: string
-  readonly databaseUrl: string
   /** All files of the world are below it. */
   readonly folder: string
   /** A user who is logged in. */
@@ -19,6 +18,11 @@ export type World = {
   newMachine(name: string): User
   /** Stores a trace of a user, with messages of these texts, alternately by the user and the agent. */
   putTrace(user: User, externalId: string, fields?: object, texts?: readonly string[]): Promise<void>
+}
+
+/** A world whose service no other test uses. */
+export type OwnWorld = World & {
+  readonly databaseUrl: string
   /** Stops the service. */
   stop(): Promise<void>
   /** Starts the service again at the same address, with another key for checkpoints if one is given. */
@@ -42,8 +46,26 @@ const putTrace: (url: string) => World['putTrace'] =
     await ask(url, `${path}/messages/batch`, { token, method: 'POST', body: { messages: texts.map(messageOf) } })
   }
 
-/** Runs `work` with a service of its own, in this process, and a user of it. */
+const worldAt = async (url: string, folder: string): Promise<World> => {
+  const newMachine = (name: string) => newUser(join(folder, name), url)
+  const logIn = async (name: string) => {
+    const user = newMachine(name)
+    assert.is((await user.run('login')).how, 0)
+    return user
+  }
+  return { url, folder, newMachine, newUser: logIn, putTrace: putTrace(url), user: await logIn('ada') }
+}
+
+let shared: Promise<string> | undefined
+/** Another service than that of `sharedWorld`: addresses in pages are others once it listens. */
+const listen = async () => (await openLastingWorld()).node.app.listen({ host: '127.0.0.1', port: 0 })
+
+/** Runs `work` with a new user of a service that tests share, in this process: slugs, and ids that are UUIDs, may be taken. */
 export const inWorld = (work: (world: World) => Promise<unknown>) =>
+  inTemporary(async (folder) => work(await worldAt(await (shared ??= listen()), folder)))
+
+/** Runs `work` with a service of its own, in this process, which signs checkpoints, and a user of it. */
+export const inOwnWorld = (work: (world: OwnWorld) => Promise<unknown>) =>
   inTemporary(async (folder) => {
     const { database, openNode, close } = await newEmptyWorld({ env: { ...audited, SUMMARY_PROVIDER: 'none' } })
     let port = 0
@@ -55,20 +77,13 @@ export const inWorld = (work: (world: World) => Promise<unknown>) =>
       port = Number(new URL(url).port)
       return url
     }
+    const restart = async (key?: Signer) => {
+      await stop()
+      await start(key)
+    }
     try {
-      const url = await start()
-      const newMachine = (name: string) => newUser(join(folder, name), url)
-      const logIn = async (name: string) => {
-        const user = newMachine(name)
-        assert.is((await user.run('login')).how, 0)
-        return user
-      }
-      const restart = async (key?: Signer) => {
-        await stop()
-        await start(key)
-      }
-      const world = { url, databaseUrl: database.url, folder, newMachine, newUser: logIn, putTrace: putTrace(url) }
-      await work({ ...world, user: await logIn('ada'), stop: () => stop(), restart })
+      const world = await worldAt(await start(), folder)
+      await work({ ...world, databaseUrl: database.url, stop: () => stop(), restart })
     } finally {
       await close()
     }

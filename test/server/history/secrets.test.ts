@@ -3,11 +3,11 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { NamespaceEvent } from '../../../src/server/namespace/events.ts'
 import { TraceEvent } from '../../../src/server/trace/events.ts'
-import { bodyOf, openWorld, signIn } from '../../support/world.ts'
+import { bodyOf, sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('history: secrets')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 type Invite = { code: string; email?: string }
 type One = { event: { type: string; data: Invite } }

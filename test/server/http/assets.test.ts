@@ -1,10 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openWorld } from '../../support/world.ts'
+import { sharedWorld } from '../../support/world.ts'
 
 const test = suite('what pages load')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const { app } = node
 
 const addresses = async (): Promise<readonly string[]> => {

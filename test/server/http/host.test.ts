@@ -6,14 +6,14 @@ import * as assert from 'uvu/assert'
 import { readConfig } from '../../../src/server/config.ts'
 import { buildApp } from '../../../src/server/service/app.ts'
 import { newHostCheck } from '../../../src/server/http/host.ts'
-import { openWorld } from '../../support/world.ts'
+import { sharedWorld } from '../../support/world.ts'
 
 const test = suite('the hosts that a service answers to')
 const apps: FastifyInstance[] = []
 test.after(async () => {
   for (const app of apps) await app.close()
 })
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 /** The same service with other settings, on a port of this machine. */
 const serve = async (env: Record<string, string>) => {

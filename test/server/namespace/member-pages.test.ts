@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type AfterMember, countMembers, memberOf, otherMembers } from '../../../src/server/namespace/queries.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('namespace: pages of members')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const { reads } = node.service
 
 const ada = await signIn(node)

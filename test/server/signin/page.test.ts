@@ -1,12 +1,12 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openWorld } from '../../support/world.ts'
+import { sharedWorld } from '../../support/world.ts'
 import { ORIGIN, githubLike, openWithProvider } from './support/world.ts'
 
 const test = suite('the page to sign in on')
 const world = await openWithProvider(test, githubLike)
 const { app, provider, consent, arrive } = world
-const { node: plain } = await openWorld(test)
+const { node: plain } = await sharedWorld()
 
 const cookiesOf = (headers: Record<string, unknown>): string =>
   [headers['set-cookie']]

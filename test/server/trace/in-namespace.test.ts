@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Answer, type Call } from '../../support/open-app.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('writes to a trace of the named namespace')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 type Detail = { trace: { id: string; title?: string; messageCount?: number; namespace: { slug: string } } }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Caller, type Person, callerOf, openWorld, signIn } from '../../support/world.ts'
+import { type Caller, type Person, callerOf, sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace: parents, children, times and sorted lists')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 type Trace = {
   id: string

@@ -4,11 +4,11 @@ import * as assert from 'uvu/assert'
 import { toHttpError } from '../../../src/server/http/errors.ts'
 import { locateToRead } from '../../../src/server/trace/locate.ts'
 import { checkRight } from '../../../src/server/trace/right-to-read.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace/right-to-read')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const owner = await signIn(node)
 
 /** A public trace, the check of a reader without a session that has begun to read it, and what this says. */

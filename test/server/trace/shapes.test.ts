@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { SessionShape } from '../../../src/contract/trace.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace: its shape')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 type Trace = { readonly externalId: string; readonly shape?: SessionShape }
 type Page = { readonly traces: readonly Trace[] }

@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { type Caller, type Person, callerOf, openWorld, signIn } from '../../support/world.ts'
+import { type Caller, type Person, callerOf, sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('trace: lists without sub-agents')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 type Page = { traces: { externalId: string; childCount?: number }[]; nextCursor?: string }
 

@@ -3,11 +3,11 @@ import { type IncomingMessage, request } from 'node:http'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { elementsOf } from '../../transcript/support/elements.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: addresses of sessions and messages')
 
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const server = await node.app.listen({ host: '127.0.0.1', port: 0 })
 const { token, namespaceSlug } = await signIn(node, 'a-device')
 

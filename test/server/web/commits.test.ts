@@ -3,10 +3,10 @@ import * as assert from 'uvu/assert'
 import { newHashLine } from '../../../src/base/line-hashes.ts'
 import type { OneAttributionKey } from '../../../src/contract/attribution.ts'
 import { known, messagesOf, someLines, textOf } from '../attribution/support/sessions.ts'
-import { bodyOf, openWorld, signIn } from '../../support/world.ts'
+import { bodyOf, sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: commits')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const [ada, stranger] = [await signIn(node), await signIn(node)]
 const slug = ada.namespaceSlug
 const url = `/@${slug}/-/commits`

@@ -1,9 +1,9 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openWorld, signIn } from '../../support/world.ts'
+import { sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: oEmbed')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const { app, call } = node
 
 const { token, namespaceSlug } = await signIn(node, 'the-device-of-the-author')

@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import type { NewSession } from '../../../src/contract/sessions.ts'
-import { callerOf, openWorld, signIn } from '../../support/world.ts'
+import { callerOf, sharedWorld, signIn } from '../../support/world.ts'
 
 const test = suite('web: settings')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const { app, call } = node
 
 const ORIGIN = 'http://localhost:3000'

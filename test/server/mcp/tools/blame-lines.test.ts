@@ -1,11 +1,11 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { known, messagesOf, someLines, textOf } from '../../attribution/support/sessions.ts'
-import { openWorld, signIn } from '../../../support/world.ts'
+import { sharedWorld, signIn } from '../../../support/world.ts'
 import { callTool } from '../support.ts'
 
 const test = suite('mcp: blame_lines')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 const ada = await signIn(node)
 const other = await signIn(node)
 

@@ -1,10 +1,10 @@
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
-import { openWorld, signIn } from '../../../support/world.ts'
+import { sharedWorld, signIn } from '../../../support/world.ts'
 import { callTool } from '../support.ts'
 
 const test = suite('mcp: the list of sessions')
-const { node } = await openWorld(test)
+const { node } = await sharedWorld()
 
 test('has sessions, each with the number of its sub-agents that the caller may read', async () => {
   const [user, stranger] = [await signIn(node), await signIn(node)]

@@ -43,7 +43,7 @@ export const startRealService = async (env: Readonly<Record<string, string>> = {
   }
   const copy = async (from: string, to: string) => {
     await dropDatabase(server, to)
-    await onServer(server, `create database "${to}" template "${from}"`)
+    await onServer(server, `create database "${to}" template "${from}" strategy file_copy`)
   }
   const [live, backup] = [nameOf(database.url), `${nameOf(database.url)}_backup`]
   const backUp = () => whileStopped(() => copy(live, backup))

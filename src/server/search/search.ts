@@ -6,7 +6,7 @@ import { feedColumns, type FeedRow, type FeedSources, feedTables, toEntries } fr
 import type { Caller } from '../http/caller.ts'
 import { uuids } from '../../eventstore/postgres/arrays.ts'
 import type { TraceRow } from '../trace/tokens/stored-rows.ts'
-import type { IndexQuery } from './candidates.ts'
+import type { IndexQuery } from './statements.ts'
 import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
 import { isExact } from './plan.ts'
 import { type Query, meantBy, readQuery, withConditions } from './query.ts'

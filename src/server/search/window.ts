@@ -1,6 +1,7 @@
-import { type Candidate, candidates, type IndexQuery, MOST_OF_A_TRACE } from './candidates.ts'
+import { type Candidate, candidates } from './candidates.ts'
 import { firstPageStart, isFirst, type PageStart, type Point } from './cursor.ts'
 import type { ReadRows } from './reads.ts'
+import { type IndexQuery, MOST_OF_A_TRACE } from './statements.ts'
 import type { FoundDoc, Key, Verifier } from './verify.ts'
 
 /** The hits of a trace in a window, by ordinal: all that are known, and those whose texts were read. */

@@ -10,10 +10,11 @@ import {
   segmentName,
 } from '../../../src/tables/search.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
-import { type Range, type IndexQuery, candidates } from '../../../src/server/search/candidates.ts'
+import { candidates } from '../../../src/server/search/candidates.ts'
 import { BOTTOM, firstPageStart } from '../../../src/server/search/cursor.ts'
 import { readQuery } from '../../../src/server/search/query.ts'
 import type { ReadRows } from '../../../src/server/search/reads.ts'
+import type { IndexQuery, Range } from '../../../src/server/search/statements.ts'
 import { withConnection } from '../../support/database.ts'
 import { openSearch } from './support/open-search.ts'
 import { clock } from './support/clock.ts'

@@ -31,11 +31,18 @@ export type PlainServer = Pick<RunningServer, 'log' | 'stop'> & {
   newDatabase(name: string, attributes?: string): Promise<string>
 }
 
+/** Those in the folder `TEST_POSTGRES_PROGRAMS`, such as Debian's, else those of the embedded PostgreSQL. */
+const programs = async (account: Account | undefined, folder: string) => {
+  const given = process.env['TEST_POSTGRES_PROGRAMS']
+  if (given) return { initdb: join(given, 'initdb'), postgres: join(given, 'postgres') }
+  return reachableBinaries(await findBinaries(), account, folder)
+}
+
 /** Creates the files of a PostgreSQL in `cluster` in this folder. */
 export const initCluster = async (folder: string): Promise<Cluster> => {
   const account = await chooseAccount(folder, silent)
   if (account) await chown(folder, account.uid, account.gid)
-  const { initdb, postgres } = await reachableBinaries(await findBinaries(), account, folder)
+  const { initdb, postgres } = await programs(account, folder)
   const cluster = join(folder, 'cluster')
   const args = ['-D', cluster, '--username=postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--no-locale']
   const { code, stderr } = await runProgram(initdb, args, { account })

@@ -27,30 +27,37 @@ export const startReplicatedServer = async () => {
     if (account) await chown(sockets, account.uid, account.gid)
     return sockets
   }
-  const [ofPrimary, ofStandby] = [await socketsOf('primary'), await socketsOf('standby')]
+  const [ofPrimary, ofStandby, ofNext] = [
+    await socketsOf('primary'),
+    await socketsOf('standby'),
+    await socketsOf('next'),
+  ]
   await copy(first.folder, files('primary'))
   const primary = await startCluster({ ...first, folder: files('primary') }, ofPrimary, PRIMARY)
 
-  const followed = `primary_conninfo=host=${ofPrimary} user=postgres`
-  const startStandby = () =>
-    startCluster({ ...first, folder: files('standby') }, ofStandby, [
+  const startFollowing = (name: string, sockets: string, followed: string) =>
+    startCluster({ ...first, folder: files(name) }, sockets, [
       ...COMMON,
-      followed,
+      `primary_conninfo=host=${followed} user=postgres`,
       'hot_standby_feedback=on',
       'wal_retrieve_retry_interval=100ms',
     ])
-  const newStandby = async () => {
-    await writeFile(join(files('standby'), 'standby.signal'), '')
+  const markStandby = (name: string) => writeFile(join(files(name), 'standby.signal'), '')
+  const newFiles = async (name: string) => {
+    await rm(files(name), { recursive: true, force: true })
+    await copy(first.folder, files(name))
+    await markStandby(name)
+  }
+  const startStandby = () => startFollowing('standby', ofStandby, ofPrimary)
+  const makeStandby = async () => {
+    await newFiles('standby')
     return startStandby()
   }
-  const makeStandby = async () => {
-    await rm(files('standby'), { recursive: true, force: true })
-    await copy(first.folder, files('standby'))
-    return newStandby()
-  }
   let standby: RunningServer = await makeStandby()
+  let next: RunningServer | undefined
 
   const stop = async () => {
+    await next?.stop()
     await standby.stop()
     await primary.stop()
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -87,11 +94,18 @@ export const startReplicatedServer = async () => {
     restart: async () => {
       standby = await startStandby()
     },
+    /** Starts a standby of the standby. @returns the URL of a database there */
+    chain: async (name: string) => {
+      await newFiles('next')
+      next = await startFollowing('next', ofNext, ofStandby)
+      return next.url(name, name)
+    },
     stopPrimary: primary.stop,
     /** Makes the promoted standby one again, with what was written to it, so that it cannot follow the primary. */
     demote: async () => {
       await standby.stop()
-      standby = await newStandby()
+      await markStandby('standby')
+      standby = await startStandby()
     },
     /** Puts a new standby in the place of the old one. */
     replace: async () => {

@@ -30,6 +30,8 @@ const MOST_PIECES = 64
  * matches are asked, as long as none has more than a statement proposes. So what it costs depends on the number of tables, not on that of rows.
  */
 const RARE = { pieces: 11, rows: 8 }
+/** How many pieces the next statement asks when a table turns out to have more matches. */
+const PIECES_AGAIN = 8
 
 /** What the next statement asks: tables, or nothing if it is known that they have no row, and the pieces that are done with that. */
 type Asked = { readonly tables: readonly Table[]; readonly pieces: readonly Piece[] }
@@ -73,7 +75,7 @@ const newPlan = (readRows: ReadRows, wanted: IndexQuery, all: readonly Piece[]) 
     const left = all.slice(done)
     if (done >= RARE.pieces) isRare ??= rows < RARE.rows
     const rare = isRare ? await rareIn(readRows, wanted, left) : undefined
-    if (isRare && !rare) isRare = false
+    if (isRare && !rare) [isRare, pieceCount] = [false, PIECES_AGAIN]
     const pieces = left.slice(0, pieceCount)
     return rare ?? { pieces, tables: tablesOf(pieces) }
   }

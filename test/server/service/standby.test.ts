@@ -9,6 +9,7 @@ import { type App, openApp } from '../../support/open-app.ts'
 import { startReplicatedServer } from '../../support/replicated-server.ts'
 import { until } from '../../support/until.ts'
 import { type Person, callerOf, signIn } from '../../support/world.ts'
+import { connect } from '../realtime/support.ts'
 
 const test = suite('a node that reads a standby')
 
@@ -75,6 +76,23 @@ test('a token that another node has just issued is known, and one that nobody ha
     assert.is((await callerOf(reader, token).ask('GET', '/v1/session')).status, 200)
   }
   assert.is((await callerOf(reader, newToken()).ask('GET', '/v1/session')).status, 401)
+})
+
+test('a client of its socket is shown what was written on either node, and nothing more once its session has ended', async () => {
+  const { token, send } = await signIn(primary)
+  const client = await connect(await reader.app.listen({ host: '127.0.0.1', port: 0 }))
+  const titles = () => client.values('s').map((value) => (value as { title?: string } | null)?.title)
+  const isShown = (title: string | undefined) => until(() => titles().length > 0 && titles().at(-1) === title)
+  await send('PUT', '/v1/traces/shown', { title: 'A' })
+  client.subscribe('s', 'traces:get', { externalId: 'shown', authToken: token })
+  await isShown('A')
+  await callerOf(reader, token).send('PUT', '/v1/traces/shown', { title: 'B' })
+  await isShown('B')
+  await send('PUT', '/v1/traces/shown', { title: 'C' })
+  await isShown('C')
+  await send('DELETE', '/v1/session')
+  await isShown(undefined)
+  client.end()
 })
 
 test('a standby that stops applying is not read once it is 5 s behind, and again when it goes on', async () => {

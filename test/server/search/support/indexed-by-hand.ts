@@ -20,7 +20,8 @@ export type IndexedByHand = Pick<EmptyWorld, 'database' | 'close'> & {
 }
 
 export const openIndexedByHand = async (): Promise<IndexedByHand> => {
-  const world = await newEmptyWorld({ groups: [mainGroup, timelineGroup, smallSegments] })
+  const env = { SUMMARY_PROVIDER: 'none' } // a summary would come into the log by itself, after 30 seconds
+  const world = await newEmptyWorld({ groups: [mainGroup, timelineGroup, smallSegments], env })
   const lease = newClient(world.database.url, 'test')
   await lease.connect()
   await lease.query('select pg_advisory_lock(hashtext($1))', [locks.runner(schema)])

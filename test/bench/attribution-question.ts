@@ -5,7 +5,7 @@ import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { indexWritten } from '../../src/tables/attribution.ts'
 import { MOST_MS } from '../../src/server/attribution/reads.ts'
 import { onServer } from '../support/database.ts'
-import { type Named, type Setting, atMost, percentile } from './measure.ts'
+import { type Named, type Setting, atMost, percentile, timesOf } from './measure.ts'
 import type { World } from './world.ts'
 
 /** A session has 100 calls of 20 lines: 500 sessions have a million facts. Every tenth line is one of twenty that all calls write. */
@@ -75,27 +75,19 @@ const questionsOf = async ({ databaseUrl }: World, count: number, key: string, s
 export const attributionQuestion = async ({ world, ms, facts = FACTS }: Setting): Promise<readonly Named[]> => {
   const { authorization, slug, ...owner } = await world.signIn('attribution')
   const data = (text: string) => JSON.parse(text).data
-  const { key } = data((await world.call('GET', `/v1/namespaces/${slug}/attribution-key`, authorization)).text)
+  const { key } = data(await world.ask('GET', `/v1/namespaces/${slug}/attribution-key`, authorization))
   const keyedHash = newKeyedHash(Buffer.from(key.secret, 'base64'))
   const names = Array.from({ length: FILES }, (_, i) => hashOfName(keyedHash, `file${i}.ts`))
   const sessions = Math.ceil(facts / (CALLS * LINES))
   await fill(world, owner, names, sessions)
   const questions = await questionsOf(world, 20, key.id, sessions)
-  const ask = async (question: object): Promise<number> => {
-    const started = performance.now()
-    const { status, text } = await world.call('POST', `/v1/namespaces/${slug}/attributions`, authorization, question)
-    const took = performance.now() - started
-    const lines = status === 200 ? data(text).lines : undefined
-    if (!(lines?.run > 0.98 * HUNKS * LINES))
-      throw new Error(`attributions: ${status} ${JSON.stringify(lines) ?? text}`)
-    return took
+  const path = `/v1/namespaces/${slug}/attributions`
+  const ask = async (i: number) => {
+    const { lines } = data(await world.ask('POST', path, authorization, questions[i % questions.length]))
+    if (!(lines.run > 0.98 * HUNKS * LINES)) throw new Error(`attributions: ${JSON.stringify(lines)}`)
   }
-  const first: number[] = []
-  for (const question of questions) first.push(await ask(question)) // code is compiled, and pages of the database are read by then
-  const times: number[] = []
-  const until = performance.now() + ms
-  for (let i = 0; performance.now() < until || i < questions.length; i++)
-    times.push(await ask(questions[i % questions.length]!))
+  const first = await timesOf(0, ask, questions.length) // code is compiled, and pages of the database are read by then
+  const times = await timesOf(ms, ask, questions.length)
   const [p50, p95] = facts > FACTS ? [200, 300] : [100, 150]
   return [
     atMost('attribution-question of 1,000 lines, p50', 'ms', percentile(times, 0.5), p50),

@@ -5,17 +5,13 @@ import { EventStoreDBClient, type EventData, NO_STREAM } from '@eventstore/db-cl
 import { openEventStoreLog } from '../../src/eventstore/log/eventstoredb/eventstoredb-log.ts'
 import type { ExpectedRevision, NewEvent } from '../../src/eventstore/log/log.ts'
 import { withPrefix } from '../support/log-place.ts'
-import { messages } from './corpus.ts'
 import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
-import { type Measure, type Measured, type Named, type Setting, mean } from './measure.ts'
+import { type Measure, type Measured, type Named, type Setting, between, bodies, inTurns } from './measure.ts'
 import { processorUs } from './processor.ts'
 import { type World, openWorld } from './world.ts'
 
-type Load = (ms: number) => Promise<number>
-
 const credentials = { username: 'admin', password: 'changeit' }
-const bodies = messages(200).map((message) => JSON.stringify(message))
 const encoder = new TextEncoder()
 
 const newEvents = (count: number): NewEvent[] => {
@@ -75,17 +71,10 @@ const readRate = async (events: AsyncIterable<unknown>, ms: number) => {
   return (count * 1_000) / (performance.now() - started)
 }
 
-const between = async (bare: Load, ours: Load, ms: number): Promise<Measured> => {
-  const before = await bare(ms / 2)
-  const value = await ours(ms)
-  return { value, yardstick: (before + (await bare(ms / 2))) / 2 }
-}
-
 const appends = (url: string, writers: number, size: number, ms: number) =>
   between(
-    (each) => bareAppends(url, writers, size, each),
-    (each) => ourAppends(url, writers, size, each),
-    ms,
+    () => bareAppends(url, writers, size, ms / 2),
+    () => ourAppends(url, writers, size, ms),
   )
 
 const READ_EVENTS = 40_000
@@ -108,7 +97,7 @@ const read = async (url: string, ms: number): Promise<Measured> => {
     return result
   }
   const ours = () => readRate(log.readAll({ after }), ms)
-  return between(bare, ours, ms).finally(() => Promise.all([client.dispose(), log.close()]))
+  return between(bare, ours).finally(() => Promise.all([client.dispose(), log.close()]))
 }
 
 const SLICES = 3
@@ -121,12 +110,11 @@ const ingestInTurns = async (url: string, { world, ms }: Setting): Promise<Measu
   const there = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
   try {
     for (const each of [world, there]) await ingest(each, ms)
-    const [values, yardsticks]: [number[], number[]] = [[], []]
-    for (let slice = 0; slice < SLICES; slice++) {
-      yardsticks.push(await ingest(world, ms / 2))
-      values.push(await ingest(there, ms / 2))
-    }
-    return { value: mean(values), yardstick: mean(yardsticks) }
+    return await inTurns(
+      SLICES,
+      () => ingest(world, ms / 2),
+      () => ingest(there, ms / 2),
+    )
   } finally {
     await there.close()
   }
@@ -199,11 +187,12 @@ const startMs = async (url: string): Promise<number> => {
 /** A new service on a server that holds much of others, beside one on a server that holds nothing. */
 const started = (): Promise<Measured> =>
   withServer(undefined, [], (empty) =>
-    withServer(undefined, [FOREIGN_EVENTS], async (full) => {
-      const before = await startMs(empty)
-      const value = await startMs(full)
-      return { value, yardstick: (before + (await startMs(empty))) / 2 }
-    }),
+    withServer(undefined, [FOREIGN_EVENTS], (full) =>
+      between(
+        () => startMs(empty),
+        () => startMs(full),
+      ),
+    ),
   )
 
 /**

@@ -6,7 +6,7 @@ import { openPostgresLog } from '../../src/eventstore/log/postgres/postgres-log.
 import { wholeAppends } from '../../src/eventstore/log/whole-appends.ts'
 import { newPool } from '../../src/eventstore/postgres/connect.ts'
 import { onServer } from '../support/database.ts'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { rate, requestBytes, requestRate } from './http.ts'
 import { type Named, type Setting, between, mean, metadata } from './measure.ts'
 import { processorUs } from './processor.ts'
 import { caughtUp } from './timeline-lag.ts'
@@ -54,16 +54,9 @@ const fillFeed = async (world: World): Promise<string> => {
   return feedFilled
 }
 
-const get = async (world: World, workers: number, ms: number, headers: Record<string, string>) => {
-  const connections = await Promise.all(Array.from({ length: workers }, () => openConnection(world.url)))
+const get = (world: World, workers: number, ms: number, headers: Record<string, string>) => {
   const request = requestBytes('GET', '/v1/feed', headers)
-  const result = await rate(workers, ms, async (i) => {
-    const { status } = await connections[i]!.send(request)
-    if (status !== 200) throw new Error(`feed: ${status}`)
-    return 1
-  })
-  for (const connection of connections) connection.close()
-  return result
+  return requestRate(world.url, workers, ms, () => request)
 }
 
 /**
@@ -91,8 +84,7 @@ export const feedPublic = async ({ world, helloUrl, helloPid, ms }: Setting): Pr
 /** The feed of a session, beside its bare query. */
 export const feedSession = async ({ world, ms }: Setting) => {
   const authorization = await fillFeed(world)
-  const { text } = await world.call('GET', '/v1/session', authorization)
-  const { namespaceId } = JSON.parse(text).data.session
+  const { namespaceId } = JSON.parse(await world.ask('GET', '/v1/session', authorization)).data.session
   const values = [Number.MAX_SAFE_INTEGER, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, namespaceId]
   const bare = async () => {
     const pool = newPool({ url: world.databaseUrl, name: 'yardstick', max: 8, schema: schemaOf(mainGroup) })

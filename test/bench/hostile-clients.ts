@@ -12,6 +12,7 @@ const [url = '', name = '', ms = '0'] = process.argv.slice(2)
 const MB = 1_000_000
 /** Another net than that of the people who are measured. */
 const NET = '127.0.0.2'
+const TRIES = 20
 
 const json = (value: unknown) => JSON.stringify(value)
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
@@ -73,13 +74,22 @@ const bodies: Attack = async () => {
 
 const text = (character: string, length: number) => [{ type: 'text', content: { text: character.repeat(length) } }]
 
-/** Stores messages one by one. */
-const store = async ({ send }: User, trace: string, messages: readonly object[], visibility = 'public') => {
-  await send('PUT', `/v1/traces/${trace}`, json({ title: trace, visibility }))
-  for (const message of messages) {
-    const answer = await send('POST', `/v1/traces/${trace}/messages/batch`, json({ messages: [message] }))
-    if (answer?.status !== 200) throw new Error(`${name} was not prepared: ${answer?.status} ${answer?.body}`)
+/** Sends what an attack needs, again while the service is too busy for it. */
+const prepare = async ({ send }: User, method: string, path: string, body: object) => {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const answer = await send(method, path, json(body))
+    if (answer?.status === 200) return
+    if (answer && answer.status !== 503) throw new Error(`${name} was not prepared: ${answer.status} ${answer.body}`)
+    await setTimeout(1_000)
   }
+  throw new Error(`${name} was not prepared in ${TRIES} tries`)
+}
+
+/** Stores messages one by one. */
+const store = async (user: User, trace: string, messages: readonly object[], visibility = 'public') => {
+  await prepare(user, 'PUT', `/v1/traces/${trace}`, { title: trace, visibility })
+  for (const message of messages)
+    await prepare(user, 'POST', `/v1/traces/${trace}/messages/batch`, { messages: [message] })
 }
 
 const large = (i: number) => ({ externalId: `m${i}`, role: 'user', parts: text('x', 15 * MB) })
@@ -115,18 +125,16 @@ const pages: Attack = async () => {
     'terminal',
     times(2, (i) => ({ externalId: `m${i}`, role: 'user', parts: [result('\u001b[1m'.repeat(1.7 * MB))] })),
   )
-  await user.send('PUT', '/v1/traces/tables', json({ title: 'tables', visibility: 'public' }))
+  await prepare(user, 'PUT', '/v1/traces/tables', { title: 'tables', visibility: 'public' })
   const tables = times(170, (i) => ({
     externalId: `m${i}`,
     role: 'assistant',
     parts: [{ type: 'text', content: { text: table } }],
   }))
   for (let i = 0; i < 3; i++)
-    await user.send(
-      'POST',
-      '/v1/traces/tables/messages/batch',
-      json({ messages: tables.map((one) => ({ ...one, externalId: `${i} ${one.externalId}` })) }),
-    )
+    await prepare(user, 'POST', '/v1/traces/tables/messages/batch', {
+      messages: tables.map((one) => ({ ...one, externalId: `${i} ${one.externalId}` })),
+    })
   return {
     clients: 4,
     round: (client) =>

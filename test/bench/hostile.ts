@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { onServer } from '../support/database.ts'
 import { openConnection, requestBytes } from './http.ts'
-import type { Measure, Named } from './measure.ts'
+import { type Measure, type Named, percentile } from './measure.ts'
 import { type World, openWorld } from './world.ts'
 
 const MINUTE_MS = 60_000
@@ -14,9 +14,6 @@ const PAUSE_MS = 50
 
 /** What others may notice at most: milliseconds, per cent, megabytes. */
 const most = { health: 300, writes: 500, pushes: 500, served: 99, memory: 700 }
-
-const percentile = (values: readonly number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.POSITIVE_INFINITY
 
 /** Milliseconds of each of these requests, one after another on one connection. One that is refused has taken for ever. */
 const probe = async (world: World, over: AbortSignal, next: (i: number) => Buffer, done?: (i: number) => void) => {

@@ -110,3 +110,28 @@ export const rate = async (workers: number, ms: number, work: (worker: number) =
   )
   return (done * 1_000) / (performance.now() - started)
 }
+
+/**
+ * How many requests a second are answered with 200 for `ms`, over so many connections, each of which sends the next one when it has its answer.
+ * @param next the next request of a connection @param seen is called with each answer, and when its request was sent
+ */
+export const requestRate = async (
+  url: string,
+  workers: number,
+  ms: number,
+  next: (worker: number) => Buffer | Promise<Buffer>,
+  seen?: (answer: Answer, sent: number) => void,
+): Promise<number> => {
+  const connections = await Promise.all(Array.from({ length: workers }, () => openConnection(url)))
+  const result = await rate(workers, ms, async (worker) => {
+    const request = await next(worker)
+    const sent = performance.now()
+    const answer = await connections[worker]!.send(request)
+    if (answer.status !== 200)
+      throw new Error(`${request.subarray(0, request.indexOf('\r'))}: ${answer.status} ${answer.body}`)
+    seen?.(answer, sent)
+    return 1
+  })
+  for (const connection of connections) connection.close()
+  return result
+}

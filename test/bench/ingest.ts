@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { messages } from './corpus.ts'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { requestBytes, requestRate } from './http.ts'
 import type { World } from './world.ts'
 
 export type IngestOptions = {
@@ -41,10 +41,10 @@ export const ingest = async (world: World, ms: number, options: IngestOptions = 
           JSON.stringify({ messages: make(BATCH, k * BATCH, i) }),
         ),
       )
-      return { connection: await openConnection(world.url), batches, next: 0 }
+      return { batches, next: 0 }
     }),
   )
-  const result = await rate(8, ms, async (i) => {
+  const requests = await requestRate(world.url, workers.length, ms, async (i) => {
     await pace()
     const worker = workers[i]!
     if (worker.next === worker.batches.length) {
@@ -56,10 +56,7 @@ export const ingest = async (world: World, ms: number, options: IngestOptions = 
       )
       worker.next = 0
     }
-    const { status, body } = await worker.connection.send(worker.batches[worker.next++]!)
-    if (status !== 200) throw new Error(`batch: ${status} ${body}`)
-    return BATCH
+    return worker.batches[worker.next++]!
   })
-  for (const { connection } of workers) connection.close()
-  return result
+  return requests * BATCH
 }

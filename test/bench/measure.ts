@@ -25,9 +25,9 @@ export type Measure = { name: string; unit: string; measure(setting: Setting): P
 /** Bodies as the bare tables get them: the same messages as JSON text. */
 export const bodies = messages(200).map((message) => JSON.stringify(message))
 
-/** The figure that so large a share of the others is below. */
+/** The figure that so large a share of the others is below; infinite if there are none. */
 export const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Infinity
 
 /** A figure that stands beside nothing but its limit. */
 export const atMost = (name: string, unit: string, value: number, most: number): Named => ({
@@ -37,6 +37,31 @@ export const atMost = (name: string, unit: string, value: number, most: number):
 
 /** The mean of several figures. */
 export const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Milliseconds that a client waits for each of these, one after the other: for `ms`, and for at least so many. */
+export const timesOf = async (ms: number, work: (i: number) => Promise<unknown>, least = 1): Promise<number[]> => {
+  const [until, times]: [number, number[]] = [performance.now() + ms, []]
+  while (performance.now() < until || times.length < least) {
+    const started = performance.now()
+    await work(times.length)
+    times.push(performance.now() - started)
+  }
+  return times
+}
+
+/** Both in turns, so often: the mean of each. */
+export const inTurns = async (
+  rounds: number,
+  yardstick: (round: number) => Promise<number>,
+  work: (round: number) => Promise<number>,
+): Promise<Measured> => {
+  const [values, yardsticks]: [number[], number[]] = [[], []]
+  for (let round = 0; round < rounds; round++) {
+    yardsticks.push(await yardstick(round))
+    values.push(await work(round))
+  }
+  return { value: mean(values), yardstick: mean(yardsticks) }
+}
 
 /** The yardstick before and after, so that a machine that slows down does not count for either. */
 export const between = async (yardstick: () => Promise<number>, work: () => Promise<number>): Promise<Measured> => {

@@ -9,11 +9,9 @@ import { cursorAfterMessage } from '../../src/server/trace/messages/cursor.ts'
 import { type Keys, type MessageListRow, columns } from '../../src/server/trace/messages/queries.ts'
 import { type PageToRead, readPage } from '../../src/server/trace/messages/read-page.ts'
 import { messages } from './corpus.ts'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { rate, requestBytes, requestRate } from './http.ts'
+import { type Measured, type Named, type Setting, between } from './measure.ts'
 import type { World } from './world.ts'
-
-type Measured = { value: number; yardstick: number }
-type Named = Measured & { name: string; unit: string }
 
 const COUNT = 50_000
 const LIMIT = 50
@@ -26,12 +24,8 @@ type Trace = { readonly id: string; readonly userId: string; readonly path: stri
 const fillTrace = async (world: World): Promise<Trace> => {
   const { authorization, userId } = await world.signIn('message-page')
   const path = `/v1/traces/${randomUUID()}`
-  const { text } = await world.call('PUT', path, authorization, {})
-  for (let from = 0; from < COUNT; from += 200) {
-    const body = { messages: messages(200, from) }
-    const { status } = await world.call('POST', `${path}/messages/batch`, authorization, body)
-    if (status !== 200) throw new Error(`batch: ${status}`)
-  }
+  const text = await world.ask('PUT', path, authorization, {})
+  await world.upload(path, authorization, COUNT, messages)
   const { id } = (JSON.parse(text) as { data: { trace: { id: string } } }).data.trace
   return { id, userId, path, authorization }
 }
@@ -73,17 +67,10 @@ const byKey = (pool: pg.Pool, id: string, { from }: Place, ms: number): Promise<
   })
 
 /** Pages a second as clients get them. */
-const answers = async (world: World, { id, path, authorization }: Trace, { after }: Place, ms: number) => {
-  const connections = await Promise.all(Array.from({ length: WORKERS }, () => openConnection(world.url)))
+const answers = (world: World, { id, path, authorization }: Trace, { after }: Place, ms: number) => {
   const query = `limit=${LIMIT}${after ? `&cursor=${cursorOf(id, after)}` : ''}`
   const request = requestBytes('GET', `${path}/messages?${query}`, { authorization })
-  const result = await rate(WORKERS, ms, async (i) => {
-    const { status, body } = await connections[i]!.send(request)
-    if (status !== 200) throw new Error(`page: ${status} ${body}`)
-    return 1
-  })
-  for (const connection of connections) connection.close()
-  return result
+  return requestRate(world.url, WORKERS, ms, () => request)
 }
 
 const worstOf = (all: readonly Measured[]): Measured =>
@@ -93,20 +80,16 @@ const worstOf = (all: readonly Measured[]): Measured =>
  * Pages of 50 messages a second beside the same messages by primary key: what the database is asked for a page, of the first one,
  * the one in the middle and the last that which compares worst; and each of the three over HTTP.
  */
-export const messagePage = async ({ world, ms }: { world: World; ms: number }): Promise<readonly Named[]> => {
+export const messagePage = async ({ world, ms }: Setting): Promise<readonly Named[]> => {
   const trace = await fillTrace(world)
   const pool = newPool({ url: world.databaseUrl, name: 'pages', max: WORKERS, schema: schemaOf(mainGroup) })
   const bare = newPool({ url: world.databaseUrl, name: 'yardstick', max: WORKERS })
-  const between = async (place: Place, work: () => Promise<number>): Promise<Measured> => {
-    const before = await byKey(bare, trace.id, place, ms / 6)
-    const value = await work()
-    return { value, yardstick: (before + (await byKey(bare, trace.id, place, ms / 6))) / 2 }
-  }
   const unit = 'pages/s'
   const [asked, sent]: [Measured[], Named[]] = [[], []]
   for (const place of PLACES) {
-    asked.push(await between(place, () => pages(pool, trace, place, ms / 3)))
-    const measured = await between(place, () => answers(world, trace, place, ms / 3))
+    const yardstick = () => byKey(bare, trace.id, place, ms / 6)
+    asked.push(await between(yardstick, () => pages(pool, trace, place, ms / 3)))
+    const measured = await between(yardstick, () => answers(world, trace, place, ms / 3))
     sent.push({ name: `message-page ${place.name}`, unit, ...measured })
   }
   await Promise.all([pool.end(), bare.end()])

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { requestBytes, requestRate } from './http.ts'
 import { type Setting, between, bodies } from './measure.ts'
 import { bareCommits } from './yardsticks.ts'
 
@@ -15,19 +15,13 @@ export const put =
       async () => {
         const { authorization } = await world.signIn('message-put')
         const run = randomUUID()
-        const connections = await Promise.all(Array.from({ length: 32 }, () => openConnection(world.url)))
         for (let i = 0; i < 32; i++) await world.call('PUT', `/v1/traces/${run}-${traceOf(i)}`, authorization, {})
         const counts = new Map<string, number>()
-        const result = await rate(32, ms, async (i) => {
+        return requestRate(world.url, 32, ms, (i) => {
           const trace = traceOf(i)
           const n = counts.get(trace) ?? 0
           counts.set(trace, n + 1)
-          const path = `/v1/traces/${run}-${trace}/messages/m-${n}`
-          const { status, body } = await connections[i]!.send(requestBytes('PUT', path, { authorization }, bodyOf(n)))
-          if (status !== 200) throw new Error(`put: ${status} ${body}`)
-          return 1
+          return requestBytes('PUT', `/v1/traces/${run}-${trace}/messages/m-${n}`, { authorization }, bodyOf(n))
         })
-        for (const connection of connections) connection.close()
-        return result
       },
     )

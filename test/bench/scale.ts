@@ -12,7 +12,7 @@ import { openPostgresLog } from '../../src/eventstore/log/postgres/postgres-log.
 import { wholeAppends } from '../../src/eventstore/log/whole-appends.ts'
 import { onServer } from '../support/database.ts'
 import { type Connection, openConnection, requestBytes } from './http.ts'
-import { type Measure, type Named, atMost, metadata, percentile } from './measure.ts'
+import { type Measure, type Named, atMost, metadata, percentile, timesOf } from './measure.ts'
 import { wordAt, wordyMessages } from './search-corpus.ts'
 import { caughtUp } from './timeline-lag.ts'
 import { type World, main } from './world.ts'
@@ -161,21 +161,17 @@ const requestsOf = (users: readonly User[]): Readonly<Record<string, Ask>> => {
 type Latencies = Readonly<Record<string, readonly number[]>>
 
 /** Milliseconds of so many requests of a kind, one after the other. */
-const timesOf = async (connection: Connection, ask: Ask, count: number): Promise<number[]> => {
-  const times: number[] = []
-  for (let i = 0; i < count; i++) {
+const askTimes = (connection: Connection, ask: Ask, count: number): Promise<number[]> => {
+  const send = async () => {
     const { method = 'GET', path, user, body } = ask(Math.random())
     const headers = {
       accept: path.startsWith('/v1') ? '*/*' : 'text/html',
       ...(user && { authorization: user.authorization }),
     }
-    const request = requestBytes(method, path, headers, body && JSON.stringify(body))
-    const started = performance.now()
-    const answer = await connection.send(request)
-    times.push(performance.now() - started)
+    const answer = await connection.send(requestBytes(method, path, headers, body && JSON.stringify(body)))
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
   }
-  return times
+  return timesOf(0, send, count)
 }
 
 /** The times of requests of each kind, after as many that are not counted: code is compiled and pages of the database are read by then. */
@@ -184,7 +180,7 @@ const latenciesOf = async (world: World, users: readonly User[]): Promise<Latenc
   const found: Record<string, number[]> = {}
   for (const round of ['warm', 'counted'])
     for (const [name, ask] of Object.entries(requestsOf(users))) {
-      const times = await timesOf(connection, ask, REQUESTS)
+      const times = await askTimes(connection, ask, REQUESTS)
       if (round === 'counted') found[name] = times
     }
   connection.close()
@@ -224,9 +220,9 @@ const sayPlans = async (world: World, users: readonly User[]): Promise<void> => 
   const reads = Object.entries(requestsOf(users)).filter(([name]) => !/^(write|sign-in)/.test(name))
   for (const [name, ask] of reads) {
     const before = await scansOf(world)
-    await timesOf(connection, ask, REQUESTS)
+    await askTimes(connection, ask, REQUESTS)
     await setTimeout(COUNTED_MS)
-    await timesOf(connection, ask, 1)
+    await askTimes(connection, ask, 1)
     const used = [...(await scansOf(world))]
       .map(([scan, count]) => [scan, (count - (before.get(scan) ?? 0)) / REQUESTS] as const)
       .filter(([, each]) => each >= 0.5)

@@ -4,7 +4,7 @@ import { columnsOfParts, partsText } from '../../src/server/trace/messages/store
 import { onServer, withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { ingest } from './ingest.ts'
-import { type Setting, atMost, percentile } from './measure.ts'
+import { type Setting, atMost, percentile, timesOf } from './measure.ts'
 import { wordAt, wordyMessages } from './search-corpus.ts'
 import { caughtUp, lagBeside, lagsDuring } from './timeline-lag.ts'
 import type { World } from './world.ts'
@@ -96,19 +96,11 @@ const queries = [
 ]
 
 /** How long searches take, in milliseconds, of so many clients at once. */
-const timesOf = async ({ world, ms }: Options, clients: number, authorization: string): Promise<number[]> => {
-  const [until, times]: [number, number[]] = [performance.now() + ms, []]
-  const client = async (nth: number) => {
-    for (let i = nth; performance.now() < until; i++) {
-      const started = performance.now()
-      const q = encodeURIComponent(queries[i % queries.length]!)
-      const { status, text } = await world.call('GET', `/v1/search?q=${q}`, authorization)
-      if (status !== 200) throw new Error(`search: ${status} ${text}`)
-      times.push(performance.now() - started)
-    }
-  }
-  await Promise.all(Array.from({ length: clients }, (_, i) => client(i)))
-  return times
+const searchTimes = async ({ world, ms }: Options, clients: number, authorization: string): Promise<number[]> => {
+  const search = (i: number) =>
+    world.ask('GET', `/v1/search?q=${encodeURIComponent(queries[i % queries.length]!)}`, authorization)
+  const times = await Promise.all(Array.from({ length: clients }, (_, nth) => timesOf(ms, (i) => search(nth + i))))
+  return times.flat()
 }
 
 /** How long the same words take in an index of PostgreSQL's own over the same messages: the newest 200, without rights and texts. */
@@ -120,14 +112,11 @@ const bareTimes = ({ world, ms }: Options): Promise<number[]> =>
         select row_number() over () as nth, to_tsvector('simple', coalesce(text_content, '') || coalesce(parts, '')) as words
         from (select m.text_content, m.ordinal, ${columnsOfParts}, ${partsText} as parts from messages m) m;
       create index on public.bare_words using gin (words); create index on public.bare_words (nth); analyze public.bare_words`)
-    const [until, times]: [number, number[]] = [performance.now() + ms, []]
-    for (let i = 0; performance.now() < until; i++) {
-      const started = performance.now()
-      const text =
-        "select nth from public.bare_words where words @@ plainto_tsquery('simple', $1) order by nth desc limit 200"
-      await client.query(text, [queries[i % queries.length]!.replaceAll(/\w+:\S+|-\S+/gu, '')])
-      times.push(performance.now() - started)
-    }
+    const text =
+      "select nth from public.bare_words where words @@ plainto_tsquery('simple', $1) order by nth desc limit 200"
+    const times = await timesOf(ms, (i) =>
+      client.query(text, [queries[i % queries.length]!.replaceAll(/\w+:\S+|-\S+/gu, '')]),
+    )
     await client.query('drop table public.bare_words')
     return times
   })
@@ -145,10 +134,13 @@ export const searchQuery = async (setting: Options) => {
   await fill(setting)
   await allIndexed(setting.world)
   const bare = await bareTimes(setting)
-  const [cold] = await timesOf({ ...setting, ms: 1 }, 1, authorization)
-  const one = await timesOf(setting, 1, authorization)
-  const four = await timesOf(setting, 4, authorization)
-  const [busy] = await Promise.all([timesOf(setting, 1, authorization), ingest(setting.world, setting.ms, sessions)])
+  const [cold] = await searchTimes({ ...setting, ms: 1 }, 1, authorization)
+  const one = await searchTimes(setting, 1, authorization)
+  const four = await searchTimes(setting, 4, authorization)
+  const [busy] = await Promise.all([
+    searchTimes(setting, 1, authorization),
+    ingest(setting.world, setting.ms, sessions),
+  ])
   return [
     atMost('search-query cold', 'ms', cold!, 1_000),
     atMost('search-query p50', 'ms', percentile(one, 0.5), 40),

@@ -7,13 +7,10 @@ const LOOK_MS = 100
 
 type Trace = { readonly path: string; readonly authorization: string }
 
-const send = async (world: World, { path, authorization }: Trace, mark: string) => {
-  for (let from = 0; from < COUNT; from += 200) {
-    const batch = messages(200, from).map((message) => ({ ...message, ...(mark === '' ? {} : { textContent: mark }) }))
-    const { status, text } = await world.call('POST', `${path}/messages/batch`, authorization, { messages: batch })
-    if (status !== 200) throw new Error(`batch: ${status} ${text}`)
-  }
-}
+const send = (world: World, { path, authorization }: Trace, mark: string) =>
+  world.upload(path, authorization, COUNT, (count, first) =>
+    messages(count, first).map((message) => ({ ...message, ...(mark === '' ? {} : { textContent: mark }) })),
+  )
 
 /** Reads a whole list: milliseconds to the first byte and to the last, and how much memory the service took at most. */
 const read = async (world: World, { path, authorization }: Trace, query: string) => {
@@ -31,7 +28,7 @@ const read = async (world: World, { path, authorization }: Trace, query: string)
 }
 
 const lastRevision = async (world: World, { path, authorization }: Trace): Promise<number> =>
-  JSON.parse((await world.call('GET', `${path}/messages?limit=0`, authorization)).text).data.revision
+  JSON.parse(await world.ask('GET', `${path}/messages?limit=0`, authorization)).data.revision
 
 /**
  * The messages of a trace of 50,000 as they were: after nothing, half of them or all have changed since. Beside the list of

@@ -4,7 +4,7 @@ import { locks } from '../../src/eventstore/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { type IngestOptions, ingest } from './ingest.ts'
-import { mean } from './measure.ts'
+import { inTurns } from './measure.ts'
 import type { World } from './world.ts'
 
 /** For how many milliseconds the read models of a group have been behind. */
@@ -54,18 +54,16 @@ export const lagBeside = async (
   options?: IngestOptions,
 ) => {
   await ingest(world, ms / 2, options)
-  const [values, yardsticks]: [number[], number[]] = [[], []]
   const lag = { group: 0, main: 0 }
-  for (let round = 0; round < ROUNDS; round++) {
-    yardsticks.push(await without(world, group, ms / 2, options))
+  const withGroup = async () => {
     await caughtUp(world, group)
     const { result, most } = await lagsDuring(world, group, ingest(world, ms / 2, options))
-    values.push(result)
     lag.group = Math.max(lag.group, most.group)
     lag.main = Math.max(lag.main, most.main)
+    return result
   }
   return [
-    { name, unit: 'messages/s', value: mean(values), yardstick: mean(yardsticks) },
+    { name, unit: 'messages/s', ...(await inTurns(ROUNDS, () => without(world, group, ms / 2, options), withGroup)) },
     { name: `${name} most`, unit: 'ms', value: lag.group, yardstick: Math.max(1, lag.main) },
   ]
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { readScripts } from '../../src/server/pages/scripts.ts'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { openConnection, requestBytes, requestRate } from './http.ts'
 import { type Named, type Setting, atMost, mean, percentile } from './measure.ts'
 import { type Visit, type Visited, withBrowser } from './web-browser.ts'
 import { type PublicTrace, publicTrace } from './web-trace.ts'
@@ -19,17 +19,15 @@ const AS_BROWSERS = { 'accept-encoding': 'gzip' }
 
 /** Milliseconds until the first byte of each of these answers, for 8 clients that ask again at once. */
 const firstBytes = async (url: string, path: string, headers: Record<string, string>, ms: number) => {
-  const connections = await Promise.all(Array.from({ length: CLIENTS }, () => openConnection(url)))
   const request = requestBytes('GET', path, headers)
   const times: number[] = []
-  await rate(CLIENTS, ms, async (i) => {
-    const sent = performance.now()
-    const { status, first } = await connections[i]!.send(request)
-    if (status !== 200) throw new Error(`page: ${status}`)
-    times.push(first - sent)
-    return 1
-  })
-  for (const connection of connections) connection.close()
+  await requestRate(
+    url,
+    CLIENTS,
+    ms,
+    () => request,
+    ({ first }, sent) => times.push(first - sent),
+  )
   return times
 }
 

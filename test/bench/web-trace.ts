@@ -15,11 +15,7 @@ export const publicTrace = async (world: World, count: number): Promise<PublicTr
   const id = randomUUID()
   const api = `/v1/traces/${id}`
   await world.call('PUT', api, authorization, { title: 'Repair the parser', visibility: 'public' })
-  for (let from = 0; from < count; from += 200) {
-    const messages = webMessages(Math.min(200, count - from), from)
-    const { status, text } = await world.call('POST', `${api}/messages/batch`, authorization, { messages })
-    if (status !== 200) throw new Error(`batch: ${status} ${text}`)
-  }
+  await world.upload(api, authorization, count, webMessages)
   const trace = { path: `/@${slug}/${id}`, api, authorization }
   filled.set(key, trace)
   return trace

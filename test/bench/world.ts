@@ -10,6 +10,8 @@ import { openConnection, requestBytes } from './http.ts'
 
 export const main = new URL('../../src/main.ts', import.meta.url).pathname
 const START_MS = 60_000
+/** The most messages in a request. */
+const BATCH = 200
 
 /** A service as a user starts it, in a process of its own, and the database beside it for the yardsticks. */
 export type World = {
@@ -24,6 +26,15 @@ export type World = {
     authorization: string | undefined,
     body?: object,
   ): Promise<{ status: number; text: string }>
+  /** The text of an answer with 200. @throws for any other one */
+  ask(method: string, path: string, authorization: string | undefined, body?: object): Promise<string>
+  /** Sends so many messages to a trace, in batches. */
+  upload(
+    trace: string,
+    authorization: string,
+    count: number,
+    make: (count: number, first: number) => object[],
+  ): Promise<void>
   /** Microseconds of processor time that the main thread of the service has taken so far, and bytes that its collector has promoted. */
   mainThread(): Promise<{ readonly us: number; readonly promoted: number }>
   /** Resident memory of the service's process in megabytes, without its database. */
@@ -126,10 +137,21 @@ const enter = async (
     return { status: answer.status, text: answer.body.toString() }
   }
 
+  const ask: World['ask'] = async (method, path, authorization, body) => {
+    const { status, text } = await call(method, path, authorization, body)
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${text}`)
+    return text
+  }
+
+  const upload: World['upload'] = async (trace, authorization, count, make) => {
+    for (let first = 0; first < count; first += BATCH)
+      await ask('POST', `${trace}/messages/batch`, authorization, {
+        messages: make(Math.min(BATCH, count - first), first),
+      })
+  }
+
   const signIn = async (deviceId: string) => {
-    const { status, text } = await call('POST', '/v1/session', undefined, { deviceId })
-    if (status !== 200) throw new Error(`sign-in: ${status} ${text}`)
-    const { session } = JSON.parse(text).data
+    const { session } = JSON.parse(await ask('POST', '/v1/session', undefined, { deviceId })).data
     const { token, namespaceId, namespaceSlug: slug, userId } = session
     return { authorization: `Bearer ${token}`, namespaceId, slug, userId }
   }
@@ -150,5 +172,5 @@ const enter = async (
     'readiness',
   )
   await onServer(databaseUrl, 'create database bench')
-  return { url, databaseUrl, pid: child.pid!, signIn, call, mainThread, memoryMb, close }
+  return { url, databaseUrl, pid: child.pid!, signIn, call, ask, upload, mainThread, memoryMb, close }
 }

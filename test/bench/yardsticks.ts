@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { int8s, jsons } from '../../src/eventstore/postgres/arrays.ts'
 import { newPool } from '../../src/eventstore/postgres/connect.ts'
 import { databaseUrl } from '../support/database.ts'
-import { openConnection, rate, requestBytes } from './http.ts'
+import { rate, requestBytes, requestRate } from './http.ts'
 
 const bench = (url: string) => databaseUrl(url, 'bench')
 
@@ -45,15 +45,9 @@ export const bareCommits = (url: string, rows: readonly string[], ms: number): P
   )
 
 /** Requests a second of a Fastify that says hello, in this very process's place: a process of its own. */
-export const hello = async (url: string, workers: number, ms: number): Promise<number> => {
-  const connections = await Promise.all(Array.from({ length: workers }, () => openConnection(url)))
+export const hello = (url: string, workers: number, ms: number): Promise<number> => {
   const request = requestBytes('GET', '/', {})
-  const result = await rate(workers, ms, async (worker) => {
-    await connections[worker]!.send(request)
-    return 1
-  })
-  for (const connection of connections) connection.close()
-  return result
+  return requestRate(url, workers, ms, () => request)
 }
 
 /** Starts the Fastify that `hello` asks, which also gives so many bytes. */

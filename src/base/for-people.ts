@@ -5,8 +5,11 @@ const UNITS = [
   { name: 's', ms: 1_000 },
 ] as const
 
+let grouped: Intl.NumberFormat | undefined
+
 /** A count as `1,104`. A formatter is made only for numbers that it changes: making one takes longer than writing a line. */
-export const countText = (count: number): string => (count < 1_000 ? String(count) : count.toLocaleString('en'))
+export const countText = (count: number): string =>
+  count < 1_000 ? String(count) : (grouped ??= new Intl.NumberFormat('en')).format(count)
 
 const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 

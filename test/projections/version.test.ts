@@ -9,7 +9,7 @@ const test = suite('projections: the version')
 const fingerprints: { readonly [version: string]: string } = {
   'main 32': '53512d9d430aaa43',
   'timeline 9': '32a655901ef4e888',
-  'search 11': '7fbc7573600f5951',
+  'search 12': '7fbc7573600f5951',
   'attribution 2': '1c21f2e4e24f3450',
 }
 

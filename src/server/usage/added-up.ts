@@ -1,5 +1,4 @@
 import { USED_VALUES } from '../../tables/usage-days.ts'
-import type { KnownModels } from '../models/registry.ts'
 import { type Priced, type PricedAs, type Used, usageOf } from './sums.ts'
 import { under } from './under.ts'
 
@@ -45,20 +44,9 @@ export const eachUsed = (
   if (rest > 0) each(pricedAs(ofTrace ?? undefined, 0, 0), NOTHING, 0, rest)
 }
 
-/** Finds models as traces show them, by how agents name them; undefined for none. */
-export const newShownModel = (models: Pick<KnownModels, 'find'>) => {
-  const shown = new Map<string, string>()
-  return (spelling: string | undefined): string | undefined =>
-    spelling === undefined ? undefined : under(shown, spelling, () => models.find(spelling)?.model ?? spelling)
-}
-
 /** The sums as answers have them. */
-export const sumsOf = (
-  traces: number,
-  { messages, used }: Omit<Added, 'traces'>,
-  models: Pick<KnownModels, 'find'>,
-) => ({
+export const sumsOf = (traces: number, { messages, used }: Omit<Added, 'traces'>) => ({
   traces,
   messages,
-  ...usageOf(used, models),
+  ...usageOf(used),
 })

@@ -69,7 +69,7 @@ const statement = (names: readonly Column[]) => {
 }
 
 /** So many days of UTC are read at once: the next ones while rows are added up. */
-const PIECE_DAYS = 32
+const PIECE_DAYS = 64
 
 /** The messages of a namespace that count, for each trace and day, in pieces between which the event loop is free. */
 export async function* dayRows<const Names extends readonly Column[]>(

@@ -1,4 +1,4 @@
-import { QUARTER_MS } from '../../tables/usage.ts'
+import { DAY_QUARTERS, QUARTER_MS } from '../../tables/usage.ts'
 
 /** The quarters of an hour of a period, the last one not included. */
 export type Period = { readonly from: number; readonly to: number }
@@ -19,17 +19,22 @@ export const periodOf = (fromMs: number, toMs: number): Period => ({
 export const daysOf = ({ from, to }: Period, timeZone: string): Day[] => {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const dateOf = (quarter: number) => format.format(quarter * QUARTER_MS)
-  const days: Day[] = []
-  for (let start = from; start < to;) {
-    const date = dateOf(start)
-    days.push({ date, from: start })
+  /** The first quarter of the next date. */
+  const endOf = (date: string, start: number): number => {
+    if (dateOf(start + DAY_QUARTERS - 1) === date && dateOf(start + DAY_QUARTERS) !== date) return start + DAY_QUARTERS
     let [last, next] = [start, start + MOST_QUARTERS]
     while (next - last > 1) {
       const middle = (last + next) >> 1
       if (dateOf(middle) === date) last = middle
       else next = middle
     }
-    start = next
+    return next
+  }
+  const days: Day[] = []
+  for (let start = from; start < to;) {
+    const date = dateOf(start)
+    days.push({ date, from: start })
+    start = endOf(date, start)
   }
   return days
 }

@@ -1,6 +1,6 @@
 import type { Cost, UsageSums } from '../../contract/usage.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { type Added, addMessages, eachUsed, newAdded, newShownModel, sumsOf } from './added-up.ts'
+import { type Added, addMessages, eachUsed, newAdded, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type DayRow, type UsageReads, dayRows } from './day-rows.ts'
 import { failedCalls } from './failed-calls.ts'
 import { MESSAGES, type Priced, type Used, addUsed, dollarsOf, newPriced, rounded } from './sums.ts'
@@ -76,7 +76,7 @@ const hourIn = (offsets: readonly Offset[]) => {
 
 /** Adds rows up. */
 const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
-  const [pricedAs, shown, hourOf] = [newPriced(models), newShownModel(models), hourIn(offsets)]
+  const [pricedAs, hourOf] = [newPriced(models), hourIn(offsets)]
   const parts: Part[] = []
   const byFields = new Map<Key, Map<Key, Map<Key, Part>>>()
   const all = {
@@ -98,8 +98,7 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     })
   }
 
-  const addModel = ({ models }: Seen, { spelling }: Priced) => {
-    const model = shown(spelling)
+  const addModel = ({ models }: Seen, { model }: Priced) => {
     if (models.includes(model)) return
     models.push(model)
     all.tracesOfModels.set(model, (all.tracesOfModels.get(model) ?? 0) + 1)
@@ -135,7 +134,7 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     addTools(seen, tools)
   }
 
-  return { all, add, shown }
+  return { all, add }
 }
 
 type All = ReturnType<typeof newInsights>['all']
@@ -155,13 +154,12 @@ const byKey = (parts: readonly Part[], keyOf: (part: Part) => Key): Map<Key, Sum
 }
 
 /** The sums of models as traces show them. */
-const byModel = ({ parts, tracesOfModels }: All, shown: (spelling: Key) => Key): Map<Key, Summed> => {
+const byModel = ({ parts, tracesOfModels }: All): Map<Key, Summed> => {
   const found = new Map<Key, Summed>()
   for (const { used } of parts)
     for (const [priced, values] of used) {
-      const model = shown(priced.spelling)
-      const sums = under(found, model, newSummed)
-      sums.traces = tracesOfModels.get(model)!
+      const sums = under(found, priced.model, newSummed)
+      sums.traces = tracesOfModels.get(priced.model)!
       sums.messages += values[MESSAGES]!
       addUsed(sums.used, priced, values, 0, values[MESSAGES]!)
     }
@@ -191,18 +189,18 @@ export const namespaceInsights = async (
 ): Promise<NamespaceInsights> => {
   const failing = failedCalls(reads, asked)
   failing.catch(() => {}) // awaited below, unless the rows fail first
-  const { all, add, shown } = newInsights(models, zoneOffsets(asked.period, timeZone))
+  const { all, add } = newInsights(models, zoneOffsets(asked.period, timeZone))
   for await (const rows of dayRows(reads, COLUMNS, asked, authors)) rows.forEach(add)
   const failed = await failing
   const { parts, days, tools, hours, traces } = all
-  const shownSums = (sums: Summed): Sums => sumsOf(sums.traces, sums, models)
+  const shownSums = (sums: Summed): Sums => sumsOf(sums.traces, sums)
   const keyed = (sums: Map<Key, Summed>): KeyedSums[] =>
     [...sums].map(([key, one]) => ({ ...shownSums(one), key })).sort(byCost)
   return {
     total: shownSums(byKey(parts, () => undefined).get(undefined) ?? newSummed()),
-    days: new Map([...days].map(([day, added]) => [day - 1, sumsOf(added.traces.size, added, models)])),
+    days: new Map([...days].map(([day, added]) => [day - 1, sumsOf(added.traces.size, added)])),
     agents: keyed(byKey(parts, ({ agent }) => agent)),
-    models: keyed(byModel(all, shown)),
+    models: keyed(byModel(all)),
     projects: keyed(byKey(parts, ({ project }) => project)),
     authors: keyed(byKey(parts, ({ author }) => author)),
     tools: [...tools]

@@ -1,7 +1,7 @@
 import { MOST_ROWS, type UsageKey } from '../../contract/namespace-usage.ts'
 import type { Cost, UsageSums } from '../../contract/usage.ts'
 import type { KnownModels } from '../models/registry.ts'
-import { type Added, addMessages, eachUsed, newAdded, newNumbers, newShownModel, sumsOf } from './added-up.ts'
+import { type Added, addMessages, eachUsed, newAdded, newNumbers, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type UsageReads, dayRows } from './day-rows.ts'
 import { addUsed, newPriced } from './sums.ts'
 import { under } from './under.ts'
@@ -60,12 +60,12 @@ const addByTrace = async (
 }
 
 const addByModel = async ({ reads, models, asked, authors }: Reading, { at, size }: Table) => {
-  const [pricedAs, numberOf, shown] = [newPriced(models), newNumbers(), newShownModel(models)]
+  const [pricedAs, numberOf] = [newPriced(models), newNumbers()]
   for await (const rows of dayRows(reads, ['model', 'used'], asked, authors)) {
     for (const [id, day, messages, model, used] of rows) {
       const trace = numberOf(id)
       eachUsed(used, model, messages, pricedAs, (priced, values, i, count) => {
-        const to = at(day, shown(priced.spelling))
+        const to = at(day, priced.model)
         addMessages(to, trace, count)
         addUsed(to.used, priced, values, i, count)
       })
@@ -98,6 +98,6 @@ export const usageRows = async (
   else if (by === 'model') await addByModel(reading, table)
   else await addByTrace(by, reading, table)
   return [...table.days].flatMap(([day, byKey]) =>
-    [...byKey].map(([key, added]) => ({ day, key, ...sumsOf(added.traces.size, added, models) })),
+    [...byKey].map(([key, added]) => ({ day, key, ...sumsOf(added.traces.size, added) })),
   )
 }

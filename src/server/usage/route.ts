@@ -21,8 +21,19 @@ export type UsageServices = {
   readonly now: () => number
 }
 
+/** A unit of UTF-16 as a number by which code points are in order: surrogates stand for the highest ones. */
+const rankOf = (unit: number): number => {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}
+
 /** Compares texts by their code points. */
-const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const byCodePoints = (a: string, b: string): number => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++)
+    if (a.charCodeAt(i) !== b.charCodeAt(i)) return rankOf(a.charCodeAt(i)) - rankOf(b.charCodeAt(i))
+  return a.length - b.length
+}
 
 /** By day and then by key; the row without a key comes last. */
 const byDayAndKey = (a: UsageRow, b: UsageRow): number => {

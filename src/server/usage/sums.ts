@@ -28,15 +28,19 @@ type Tokens = Partial<Record<(typeof tokenNames)[number], number>>
 
 const has = (kinds: number, name: keyof typeof kindBits) => (kinds & kindBits[name]) !== 0
 
-/** Messages with one model at one price, whose usage has the same members. `spelling` is as the agent names the model; undefined without one. */
+/**
+ * Messages with one model at one price, whose usage has the same members. `spelling` is as the agent names the model, `model` as traces show it;
+ * undefined without one.
+ */
 export type Priced = {
   readonly spelling: string | undefined
+  readonly model: string | undefined
   readonly price: Price | undefined
   readonly kinds: number
 }
 
 /** Finds what messages with a model, the position of their prices, and `kinds` are: one object for all that are the same. */
-export const newPriced = (models: Pick<KnownModels, 'priceAt'>) => {
+export const newPriced = (models: KnownModels) => {
   const bySpelling = new Map<string | undefined, { readonly all: Priced[]; readonly byPrices: Map<number, Priced[]> }>()
   return (spelling: string | undefined, prices: number, kinds: number): Priced => {
     const { all, byPrices } = under(bySpelling, spelling, () => ({ all: [], byPrices: new Map() }))
@@ -46,7 +50,10 @@ export const newPriced = (models: Pick<KnownModels, 'priceAt'>) => {
     const needsPrice = spelling !== undefined && kinds !== 0 && !has(kinds, 'costUsd')
     const price = needsPrice ? models.priceAt(spelling, BigInt(prices)) : undefined
     let priced = all.find((one) => one.price === price && one.kinds === kinds)
-    if (!priced) all.push((priced = { spelling, price, kinds }))
+    if (!priced) {
+      const model = spelling === undefined ? undefined : (models.find(spelling)?.model ?? spelling)
+      all.push((priced = { spelling, model, price, kinds }))
+    }
     return (byKinds[kinds] = priced)
   }
 }
@@ -80,23 +87,14 @@ export const rounded = (usd: number) => Math.round(usd * 1e9) / 1e9
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 
-/** How traces show models with these spellings. */
-const shownModels = (spellings: ReadonlySet<string>, models: Pick<KnownModels, 'find'>): string[] => {
-  const shown = new Set([...spellings].map((spelling) => models.find(spelling)?.model ?? spelling))
-  return [...shown].sort(compareTexts).slice(0, MOST_UNPRICED)
-}
-
 /** What messages have used and cost. */
-export const usageOf = (
-  used: Used,
-  models: Pick<KnownModels, 'find'>,
-): { readonly usage?: UsageSums; readonly cost?: Cost } => {
+export const usageOf = (used: Used): { readonly usage?: UsageSums; readonly cost?: Cost } => {
   const all: Record<string, number> = {}
   const usd = { reported: 0, prices: 0 }
   const found = new Set<keyof typeof usd>()
   const unpriced = new Set<string>()
   for (const [priced, sums] of used) {
-    const { spelling, kinds } = priced
+    const { model, kinds } = priced
     if (kinds === 0) continue
     for (const [i, name] of sumNames.entries())
       if (has(kinds, name)) all[name] = (all[name] ?? 0) + (i === COST ? sums[i]! / DOLLAR : sums[i]!)
@@ -104,7 +102,7 @@ export const usageOf = (
     const of = has(kinds, 'costUsd') ? 'reported' : 'prices'
     if (dollars !== undefined) usd[of] += dollars
     if (dollars !== undefined) found.add(of)
-    else if (spelling !== undefined) unpriced.add(spelling)
+    else if (model !== undefined) unpriced.add(model)
   }
   if (all['costUsd'] !== undefined) all['costUsd'] = rounded(all['costUsd'])
   const known = sumNames.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]]))
@@ -116,7 +114,7 @@ export const usageOf = (
           cost: {
             usd: rounded(usd.reported + usd.prices),
             of: found.size === 2 ? 'mixed' : [...found][0]!,
-            ...(unpriced.size === 0 ? {} : { unpriced: shownModels(unpriced, models) }),
+            ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].sort(compareTexts).slice(0, MOST_UNPRICED) }),
           },
         }),
   }
@@ -136,7 +134,7 @@ export const usageTexts = (groups: string, ofTrace: string | null, models: Known
     const [model, prices, kinds] = group
     addUsed(used, pricedAs(model ?? modelOfTrace, Number(prices), kinds), group, FIRST_SUM, 0)
   }
-  const { usage, cost } = usageOf(used, models)
+  const { usage, cost } = usageOf(used)
   return { usage: usage && JSON.stringify(usage), cost: cost && JSON.stringify(cost) }
 }
 

@@ -141,6 +141,17 @@ test('models have any names, and any costs are added up, also of a moment in the
   assert.equal([past.usage, past.cost], [usage, cost])
 })
 
+test('rows are in the order of the code points of their keys', async () => {
+  const ada = await signIn(node)
+  const names = ['a', 'a\u{ff5e}', 'a\u{1f600}', 'ab', '\u{ff5e}', '\u{1f600}']
+  for (const projectName of names.toReversed()) await ada.newTrace({ projectName }, [answer('m', { inputTokens: 1 })])
+  const byCodePoints = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  assert.equal(
+    (await rowsOf(ada, ada.namespaceSlug, 'by=project')).map(({ key }) => key),
+    byCodePoints,
+  )
+})
+
 test('what is not valid is refused, with what would be', async () => {
   const ada = await signIn(node)
   const issue = async (query: string) => {

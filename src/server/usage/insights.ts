@@ -65,8 +65,20 @@ type Summed = { traces: number; messages: number; readonly used: Used }
 /** What the messages of the traces of one agent, project and author come to. Few of these occur together. */
 type Part = Summed & { readonly agent: Key; readonly project: Key; readonly author: Key }
 
-/** A trace of the period: what its messages cost, their models as traces show them, and in how many quarters of an hour they are. */
-type Seen = { readonly number: number; readonly part: Part; usd: number; readonly models: Key[]; quarters: number }
+type Tools = readonly (string | number)[]
+
+/**
+ * A trace of the period: what its messages cost, their models as traces show them, its tools, and in how many quarters of an hour they are. Most traces
+ * have one row, whose tools need not be told apart from others: sets of all traces for each tool would take a sixth of the time of the page.
+ */
+type Seen = {
+  readonly part: Part
+  readonly number: number
+  usd: number
+  readonly models: Key[]
+  tools?: Tools | Set<string | number>
+  quarters: number
+}
 
 /** The hour of the week of a quarter of an hour, by the clocks of a zone. */
 const hourIn = (offsets: readonly Offset[]) => {
@@ -82,7 +94,7 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
   const all = {
     parts,
     days: new Map<number, Added>(),
-    tools: new Map<string, Added>(),
+    tools: new Map<string, { traces: number; messages: number }>(),
     tracesOfModels: new Map<Key, number>(),
     hours: Array.from({ length: HOURS_OF_WEEK }, () => 0),
     traces: new Map<string, Seen>(),
@@ -109,9 +121,15 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     for (let i = 0; i < quarters.length; i += 2) all.hours[hourOf(quarters[i]!)]! += quarters[i + 1]!
   }
 
-  const addTools = ({ number }: Seen, tools: readonly (string | number)[]) => {
-    for (let i = 0; i < tools.length; i += 2)
-      addMessages(under(all.tools, tools[i] as string, newAdded), number, tools[i + 1] as number)
+  const addTools = (seen: Seen, tools: Tools) => {
+    const before = seen.tools instanceof Set || !seen.tools ? seen.tools : new Set(seen.tools)
+    for (let i = 0; i < tools.length; i += 2) {
+      const sums = under(all.tools, tools[i] as string, () => ({ traces: 0, messages: 0 }))
+      sums.messages += tools[i + 1] as number
+      if (!before?.has(tools[i]!)) sums.traces += 1
+      before?.add(tools[i]!)
+    }
+    seen.tools = before ?? tools
   }
 
   const add = ([id, day, messages, model, used, ...others]: DayRow<typeof COLUMNS>) => {
@@ -204,7 +222,7 @@ export const namespaceInsights = async (
     projects: keyed(byKey(parts, ({ project }) => project)),
     authors: keyed(byKey(parts, ({ author }) => author)),
     tools: [...tools]
-      .map(([key, { traces, messages }]) => ({ key, traces: traces.size, messages, failed: failed.get(key) ?? 0 }))
+      .map(([key, { traces, messages }]) => ({ key, traces, messages, failed: failed.get(key) ?? 0 }))
       .sort(byMessages),
     hours,
     dearest: most(traces, ({ usd }) => rounded(usd)).map(([id, usd]) => ({ id, usd })),

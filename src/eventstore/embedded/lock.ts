@@ -44,8 +44,8 @@ const readOwner = async (dataDir: string): Promise<Owner | undefined> => {
   }
 }
 
-/** How long to wait for an owner to write its pid, or for a reader to release the lock. */
-const TIMEOUT_MS = 1_000
+/** How long to wait for an owner to write its pid, for a reader to release the lock, and for a killed process: its threads hold the lock until the last has ended. */
+const TIMEOUT_MS = 2_000
 
 const lockFile = (dataDir: string) => join(dataDir, 'tracebook.lock')
 
@@ -53,13 +53,10 @@ const acquire = async (dataDir: string): Promise<ProcessLock> => {
   for (const until = Date.now() + TIMEOUT_MS; ; await setTimeout(20)) {
     const lock = tryLock(lockFile(dataDir))
     if (lock) return lock
+    if (Date.now() < until) continue
     const pid = (await readOwner(dataDir))?.pid
-    const isKnown = pid !== undefined && isAlive(pid)
-    if (isKnown || Date.now() > until) {
-      throw new Error(
-        `${dataDir} is in use by ${isKnown ? `process ${pid}` : 'another process'}: stop that, or choose another DATA_DIR`,
-      )
-    }
+    const owner = pid !== undefined && isAlive(pid) ? `process ${pid}` : 'another process'
+    throw new Error(`${dataDir} is in use by ${owner}: stop that, or choose another DATA_DIR`)
   }
 }
 

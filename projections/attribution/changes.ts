@@ -1,5 +1,8 @@
 import type { DecodedEvent } from '../../src/eventstore/engine/projection.ts'
 import type { TraceEvent } from '../../src/server/trace/events.ts'
+import { factsIn } from '../../src/server/trace/messages/facts.ts'
+import { mayShow } from '../../src/server/trace/written-lines.ts'
+import type { Message } from './stored-messages.ts'
 
 /** What a batch changes in a trace. */
 type TraceChanges = {
@@ -27,8 +30,17 @@ const removeAll = (changes: Changes, event: DecodedEvent): TraceChanges => {
   return one
 }
 
-export const messageAdded = (changes: Changes, event: EventOf<'MessageAdded'>): void =>
-  void changesOf(changes, event).messages.set(event.data.ordinal, { isNew: true })
+/** Whether the parts of a message have to be read: it may write or show files. */
+export const mayMatter = ({ facts, tools }: Pick<Message, 'facts' | 'tools'>): boolean =>
+  facts.some((fact) => fact.is === 'call' && fact.edit !== undefined) || tools.some(mayShow)
+
+/** A new message without results or calls of interest has no rows, and changes none. */
+export const messageAdded = (changes: Changes, event: EventOf<'MessageAdded'>): void => {
+  const { ordinal, parts, tools } = event.data
+  const facts = factsIn(parts.map(({ fact }) => fact))
+  if (facts.some(({ is }) => is === 'result') || mayMatter({ facts, tools }))
+    changesOf(changes, event).messages.set(ordinal, { isNew: true })
+}
 
 /** What of a message says where its calls are in the session, when they were made, and what they are. */
 const READ = /^\/(?:parts|order|timestamp)(?:\/|$)/

@@ -13,9 +13,9 @@ import {
   hashOfIdentity,
   hashOfName,
   hashOfPath,
-  mayShow,
   without,
 } from '../../src/server/trace/written-lines.ts'
+import { mayMatter } from './changes.ts'
 import { readHashes } from './keys.ts'
 import { type ShownRow, type WrittenRow, removeShown, removeWritten, writeShown, writeWritten } from './rows.ts'
 import {
@@ -40,10 +40,6 @@ type Read = Message & { readonly calls: readonly CallLines[] }
 
 /** A file that is written whole, with what was shown of it before. */
 type WholeFile = Viewer & { readonly file: WrittenFile; readonly shown: Map<string, number> }
-
-/** Whether the parts of a message have to be read: it may write or show files. */
-const mayMatter = ({ facts, tools }: Message): boolean =>
-  facts.some((fact) => fact.is === 'call' && fact.edit !== undefined) || tools.some(mayShow)
 
 const readCalls = async (read: ReadRows, messages: readonly Message[]): Promise<Read[]> => {
   const turn = newYielding()

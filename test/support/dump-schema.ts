@@ -2,8 +2,8 @@ import { groups } from '../../projections/index.ts'
 import { withConnection } from './database.ts'
 import { until } from './until.ts'
 
-/** Columns that depend on where an event stands in its log: a copy in another kind of log differs in them. */
-const POSITIONS = new Set(['position', 'place', 'prices'])
+/** Columns that depend on where an event stands in its log: a copy in another kind of log differs in them. `used` of `usage_days` has the prices as well. */
+const POSITIONS = new Set(['position', 'place', 'prices', 'used'])
 /** Columns that depend on where an event stands in its stream: a copy of the log may differ in them. */
 const REVISIONS = new Set(['revision', 'first_revision', 'through', 'incarnation', 'added', 'block'])
 

@@ -5,7 +5,7 @@ import { readRunningService } from '../../src/eventstore/embedded/lock.ts'
 import { stateDir } from '../../src/client/config.ts'
 import { runningWatcher } from '../../src/client/watch/watch-lock.ts'
 import { start } from '../commands/support/processes.ts'
-import { inWorld } from '../commands/support/world.ts'
+import { inOwnWorld } from '../commands/support/world.ts'
 import { allOf, inFolder, isAlive } from '../eventstore/embedded/support.ts'
 import { giveCluster } from '../support/cluster.ts'
 import { until } from '../support/until.ts'
@@ -43,7 +43,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const)
     }))
 
 test('a watch that npx has started ends after a SIGKILL to npx alone', () =>
-  inWorld(async ({ user, url }) => {
+  inOwnWorld(async ({ user, url }) => {
     const { child, ended } = start([`${command} sync --watch; true`], user.variables, npm)
     const { pid } = (await until(() =>
       runningWatcher({ stateFolder: stateDir(user.variables), config: user.config, server: url }),

@@ -11,7 +11,7 @@ import type { Document } from './support/documents.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import type { User } from './support/user.ts'
-import { inWorld, namespaceOf, type World } from './support/world.ts'
+import { inOwnWorld, namespaceOf, type World } from './support/world.ts'
 
 const test = suite('tracebook blame, why, commits and pr')
 
@@ -47,7 +47,7 @@ const atDesk = (
     world: World,
   ) => Promise<unknown>,
 ) =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user, folder } = world
     const desk = newDesk(user, join(folder, 'ada'))
     desk.git('init', '--quiet')
@@ -285,7 +285,7 @@ const startRecorder = async (url: string) => {
 }
 
 test('of the repository only paths, dates and hashes are sent, in one question for a thousand lines', () =>
-  inWorld(async ({ url, folder, newMachine }) => {
+  inOwnWorld(async ({ url, folder, newMachine }) => {
     const recorder = await startRecorder(url)
     try {
       const user = newMachine('eve')
@@ -343,7 +343,7 @@ test('of the repository only paths, dates and hashes are sent, in one question f
   }))
 
 test('a colleague asks for a line of three weeks ago on another machine, before and after the branch was squashed', () =>
-  inWorld(async ({ url, folder, user: ada, newUser }) => {
+  inOwnWorld(async ({ url, folder, user: ada, newUser }) => {
     const bob = await newUser('bob')
     assert.is((await ada.run('namespaces', 'create', 'team')).how, 0)
     const [invite] = (await runJson(ada, 'invite', '--namespace', 'team')).documents

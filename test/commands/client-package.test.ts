@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { cursorStore, query, text } from '../client/agents/cursor/store-file.ts'
 import { start } from './support/processes.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('the client that a service hands out')
 
@@ -24,7 +24,7 @@ const makeCursorSession = (home: string): void => {
 }
 
 test('the lines on the page of help log in and upload sessions, in a folder without a clone, with nothing but npm', () =>
-  inWorld(async ({ url, folder }) => {
+  inOwnWorld(async ({ url, folder }) => {
     const machine = join(folder, 'another-machine')
     const claude = join(machine, 'claude')
     await mkdir(machine)

@@ -29,7 +29,7 @@ const acknowledged = (config: string): number => {
 }
 
 /** A service behind an address that stays, a user who is logged in, and a session of 3,200 messages: 16 batches, of which some go out at once. */
-const inWorld = (work: (world: Awaited<ReturnType<typeof open>>) => Promise<unknown>) =>
+const inOwnWorld = (work: (world: Awaited<ReturnType<typeof open>>) => Promise<unknown>) =>
   inFolder(async (folder) => {
     const world = await open(folder)
     try {
@@ -69,7 +69,7 @@ const open = async (folder: string) => {
 }
 
 test('of the service: the sync goes on when it is back, and nothing is lost or doubled', () =>
-  inWorld(async ({ proxy, user, file, kill, restart, assertWhole }) => {
+  inOwnWorld(async ({ proxy, user, file, kill, restart, assertWhole }) => {
     let restarted: Promise<unknown> | undefined
     proxy.onBatch = (count) => {
       if (count === 3) restarted = kill().then(restart)
@@ -82,7 +82,7 @@ test('of the service: the sync goes on when it is back, and nothing is lost or d
   }))
 
 test('of both: what was acknowledged is there, and the next sync sends the rest', () =>
-  inWorld(async ({ proxy, user, file, kill, restart, countStored, assertWhole }) => {
+  inOwnWorld(async ({ proxy, user, file, kill, restart, countStored, assertWhole }) => {
     const { child, ended } = start(['sync', file], user.variables)
     proxy.onBatch = (count) => {
       if (count !== 12) return

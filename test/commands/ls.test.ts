@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
-import { inWorld, namespaceOf } from './support/world.ts'
+import { inOwnWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook ls')
 
@@ -15,7 +15,7 @@ const ids = (out: string) =>
     .map((line) => line.split(/ +/).at(-1))
 
 test('traces are listed newest first, page by page, and chosen by project and agent', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     const empty = await user.run('ls')
     assert.equal([empty.how, empty.out], [0, ''])
     assert.match(empty.err, /There are no traces in the namespace ".*"\. To upload your sessions, run: .*sync\n$/)
@@ -57,7 +57,7 @@ test('traces are listed newest first, page by page, and chosen by project and ag
   }))
 
 test('sub-agents are numbers at their session, and traces of the list on request, in every list', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, 'session', { visibility: 'public' })
     await putTrace(user, 'helper', { visibility: 'public', parentExternalId: 'session' })
@@ -74,7 +74,7 @@ test('sub-agents are numbers at their session, and traces of the list on request
   }))
 
 test('traces are dated, sorted and chosen by when their sessions were', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     const token = tokenIn(user.config)
     const say = (id: string, ...timestamps: number[]) =>
       ask(url, `/v1/traces/${id}/messages/batch`, {
@@ -125,7 +125,7 @@ test('traces are dated, sorted and chosen by when their sessions were', () =>
   }))
 
 test('tokens and dollars are shown with --cost, and in the head of a trace', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     const token = tokenIn(user.config)
     for (const id of ['none', 'some']) await putTrace(user, id, { model: 'new-1' })
     const usages = [
@@ -153,7 +153,7 @@ test('tokens and dollars are shown with --cost, and in the head of a trace', () 
   }))
 
 test('on a terminal columns are fitted, ids are short, and colours follow NO_COLOR', () =>
-  inWorld(async ({ user, putTrace }) => {
+  inOwnWorld(async ({ user, putTrace }) => {
     if (!hasTerminals) return console.log('left out: there is no script(1)')
     const long = `A title ${'that is long '.repeat(20)}`
     for (const id of ['0192f0c1-aaaa', '0192f0c1-bbbb', '7777f0c1-cccc'])
@@ -171,7 +171,7 @@ test('on a terminal columns are fitted, ids are short, and colours follow NO_COL
   }))
 
 test('on a terminal ids differ over all pages, and are whole where their beginning is not looked for', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     if (!hasTerminals) return console.log('left out: there is no script(1)')
     const all = Array.from({ length: 103 }, (_, i) => `0192f0c1-${String(i).padStart(3, '0')}-tail`)
     await Promise.all(all.map((id) => putTrace(user, id, { visibility: 'public' })))

@@ -4,7 +4,7 @@ import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import type { User } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('tracebook namespaces, invite and members')
 
@@ -20,7 +20,7 @@ const idOf = async (url: string, { config }: User): Promise<string> =>
   (await ask<{ user: { id: string } }>(url, '/v1/session', { token: tokenIn(config) })).user.id
 
 test('a namespace is made and filled by invites; roles are changed, members leave', () =>
-  inWorld(async ({ url, user, newUser }) => {
+  inOwnWorld(async ({ url, user, newUser }) => {
     const bob = await newUser('bob')
     const [ada, his] = [await idOf(url, user), await idOf(url, bob)]
     await ask(url, '/v1/user', { token: tokenIn(bob.config), method: 'PATCH', body: { displayName: 'Bob\u202e' } })

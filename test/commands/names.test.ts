@@ -5,7 +5,7 @@ import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
 import type { User } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('who is who in a team')
 
@@ -23,7 +23,7 @@ const newTeam = async (url: string, { config }: User): Promise<() => Promise<str
 }
 
 test('a user takes a name with the login, or later, and is called so', () =>
-  inWorld(async ({ url, user }) => {
+  inOwnWorld(async ({ url, user }) => {
     const { id } = (await me(url, user)).user
     assert.match((await user.run('whoami')).out, /\nno name yet; to set one, run: .*tracebook whoami --set-name NAME\n/)
     const named = await user.run('login', '--name', ' Ada Lovelace ')
@@ -43,7 +43,7 @@ test('a user takes a name with the login, or later, and is called so', () =>
   }))
 
 test('a list of a team says who has uploaded each trace', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     const newInvite = await newTeam(url, user)
     const bob = await newUser('bob')
     await user.run('whoami', '--set-name', 'Ada')
@@ -69,7 +69,7 @@ test('a list of a team says who has uploaded each trace', () =>
   }))
 
 test('a device is called as its host is, until it is renamed', () =>
-  inWorld(async ({ url, user, newUser }) => {
+  inOwnWorld(async ({ url, user, newUser }) => {
     assert.match((await user.run('devices')).out, `  device (${hostname()}): 1 session`)
     const { documents } = await runJson(user, 'devices', 'list')
     const id = String(documents[0]!['id'])
@@ -90,7 +90,7 @@ test('a device is called as its host is, until it is renamed', () =>
 if (!hasTerminals) console.log('skipped: there is no `script` of util-linux to run a command in a terminal')
 else
   test('a user who joins a team on a terminal is asked for a name once, and may give none', () =>
-    inWorld(async ({ url, user, newUser }) => {
+    inOwnWorld(async ({ url, user, newUser }) => {
       const newInvite = await newTeam(url, user)
       const [bob, carol] = [await newUser('bob'), await newUser('carol')]
       const question = 'Your name, as other members see it'

@@ -4,7 +4,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { start } from './support/processes.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('tracebook resume, of a session of 50 MB')
 
@@ -29,7 +29,7 @@ const messageAt = (i: number) => {
 }
 
 test('takes memory for a few pages, not for the session, and writes all of it for both agents', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     await putTrace(user, ID)
     const token = tokenIn(user.config)
     for (let from = 0; from < MESSAGES; from += BATCH) {

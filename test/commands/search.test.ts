@@ -3,15 +3,15 @@ import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
-import { inWorld, namespaceOf } from './support/world.ts'
+import { inOwnWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook search')
 
 test('traces that the user may read are found, with links to the messages', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, 'one', { title: 'Mend the login' }, [
-      'Why does the\nlogin \u001b[31m fail?',
+      'Why does the\nlogin \u001b[31m \u0007fail?',
       'because of getUserName',
     ])
     await putTrace(user, 'open', { title: 'Other', visibility: 'public' }, ['A public login'])
@@ -22,10 +22,7 @@ test('traces that the user may read are found, with links to the messages', () =
     const found = await user.run('search', 'UserName')
     assert.equal([found.how, found.err], [0, ''])
     assert.match(found.out, `  assistant: because of getUserName\n  ${url}/@${slug}/one?m=m-1\n`)
-    assert.match(
-      (await user.run('search', '"why does the" fail')).out,
-      '  user: Why does the login \\u001b[31m fail?\n',
-    )
+    assert.match((await user.run('search', '"why does the" fail')).out, '  user: Why does the login \\u0007fail?\n')
     const { documents } = await runJson(user, 'search', 'UserName')
     assert.is((documents[0] as unknown as { hits: { ordinal: number }[] }).hits[0]!.ordinal, 1)
 

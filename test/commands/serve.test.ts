@@ -8,7 +8,7 @@ import { allOf, inFolder, isAlive } from '../eventstore/embedded/support.ts'
 import { until } from '../support/until.ts'
 import { serveInVain, start, startService } from './support/processes.ts'
 import { run } from './support/user.ts'
-import { inWorld } from './support/world.ts'
+import { inOwnWorld } from './support/world.ts'
 
 const test = suite('serve')
 
@@ -117,7 +117,7 @@ test('a database that cannot be reached is said to be that of DATABASE_URL, with
   }))
 
 test('openapi prints what a running service gives', () =>
-  inWorld(async ({ url }) => {
+  inOwnWorld(async ({ url }) => {
     const printed = await run(['openapi'], {})
     assert.equal([printed.how, printed.err], [0, ''])
     assert.equal(JSON.parse(printed.out), await (await fetch(`${url}/openapi.json`)).json())

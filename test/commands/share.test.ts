@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { ask, tokenIn } from './support/api.ts'
 import { runJson } from './support/documents.ts'
 import { hasTerminals, runOnTerminal } from './support/processes.ts'
-import { inWorld, namespaceOf } from './support/world.ts'
+import { inOwnWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('tracebook share, unshare, show and rm')
 
@@ -12,7 +12,7 @@ const LARGE = '12345678901234567890'
 const [one, two] = ['0192f0c1-aaaa-4000-8000-000000000001', '0192f0c1-bbbb-4000-8000-000000000002']
 
 test('a trace is found by id, beginning or link; public only after a yes; private again', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     const other = await newUser('bob')
     const slug = await namespaceOf(url, user)
     await putTrace(user, one, { title: 'The first' }, ['Mend the login page', 'Done.'])
@@ -77,7 +77,7 @@ test('a trace is found by id, beginning or link; public only after a yes; privat
   }))
 
 test('all of a trace is shown with --full, exactly with --json, and in a pager where it is long', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     await putTrace(user, 'tools', { title: 'odd \u001b[2J title' })
     const args = { command: 'ls\npwd', depth: (JSON as unknown as { rawJSON(text: string): object }).rawJSON(LARGE) }
     const parts = [
@@ -127,7 +127,7 @@ test('all of a trace is shown with --full, exactly with --json, and in a pager w
   }))
 
 test('traces are deleted together, after a yes, or none of them', () =>
-  inWorld(async ({ user, putTrace }) => {
+  inOwnWorld(async ({ user, putTrace }) => {
     for (const id of [one, two]) await putTrace(user, id, { title: `${id}\nodd` }, ['Hello', 'Hi'])
     const refused = await user.run('rm', one, two)
     assert.equal([refused.how, refused.out], [2, ''])
@@ -148,7 +148,7 @@ test('traces are deleted together, after a yes, or none of them', () =>
   }))
 
 test('a trace is moved to a team, is found by its old link, and nowhere where one is no member', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, one, { title: 'The first' }, ['Mend the login page', 'Done.'])
     await user.run('namespaces', 'create', 'my-team', '--name', 'My team')

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { until } from '../support/until.ts'
 import { start } from './support/processes.ts'
 import type { User } from './support/user.ts'
-import { inWorld, namespaceOf } from './support/world.ts'
+import { inOwnWorld, namespaceOf } from './support/world.ts'
 
 const test = suite('how commands take the name of a trace')
 
@@ -22,7 +22,7 @@ const tailed = async (user: User, name: string, wanted: string): Promise<{ out: 
 }
 
 test('each takes an id, the beginning of one, or a link, and says which traces begin alike', () =>
-  inWorld(async ({ url, user, putTrace }) => {
+  inOwnWorld(async ({ url, user, putTrace }) => {
     const slug = await namespaceOf(url, user)
     await putTrace(user, one, { title: 'The first' }, ['Mend the login page'])
     await putTrace(user, two, { title: 'The second' })
@@ -68,7 +68,7 @@ test('each takes an id, the beginning of one, or a link, and says which traces b
   }))
 
 test('a trace that is not there yet is named by its whole id, one of others by its link', () =>
-  inWorld(async ({ url, user, newUser, putTrace }) => {
+  inOwnWorld(async ({ url, user, newUser, putTrace }) => {
     await putTrace(user, one, { title: 'The first', visibility: 'public' }, ['Mend the login page'])
     const late = '0192f0c1-cccc-4000-8000-000000000003'
     const { child, ended } = start(['tail', late], user.variables)

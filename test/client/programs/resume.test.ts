@@ -6,7 +6,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { ask as request, tokenIn } from '../../commands/support/api.ts'
 import { bareNeed, type User } from '../../commands/support/user.ts'
-import { inWorld, type World } from '../../commands/support/world.ts'
+import { inOwnWorld, type World } from '../../commands/support/world.ts'
 import { NO_RESULT } from '../../../src/client/agents/support/conversation.ts'
 import { ask, install, programs, writeFiles } from './programs.ts'
 import { type Provider, startProvider } from './provider.ts'
@@ -76,7 +76,7 @@ const asCodex = (user: User, provider: Provider, prompt: string, goesOn: boolean
 
 /** Two people in one team. */
 const inTeam = (work: (world: World & { readonly bob: User; readonly provider: Provider }) => Promise<unknown>) =>
-  inWorld(async (world) => {
+  inOwnWorld(async (world) => {
     const { url, user, newUser } = world
     const bob = await newUser('bob')
     const provider = await startProvider(join(homeOf(user), 'project'))

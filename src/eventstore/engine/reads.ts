@@ -4,6 +4,7 @@ import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { ANSWER_MS, kyselyOver, newPool } from '../postgres/connect.ts'
 import type { FairPool } from '../postgres/fair-pool.ts'
 import { failureText, isConnectionLost, isTransient } from '../postgres/errors.ts'
+import { type ReadRows, inSnapshot } from './in-snapshot.ts'
 import { CATCHING_UP, type Goal, isSchemaMissing, newCaughtUp } from './caught-up.ts'
 import type { Quarantine } from './quarantine.ts'
 import { Unavailable, withTimeout } from './rejected.ts'
@@ -15,6 +16,8 @@ export type Row = Record<string, unknown>
 export type Reads<Tables> = {
   /** Runs a prepared statement. A name must always have the same text. */
   rows<T extends Row>(name: string, text: string, values?: readonly unknown[]): Promise<T[]>
+  /** Runs `work` in one snapshot; again from its beginning after a lost connection. */
+  snapshot<T>(work: (readRows: ReadRows) => Promise<T>): Promise<T>
   /** Runs a query built with Kysely, which is slower to prepare: not for hot paths. */
   query<T>(build: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** Whether none of these streams is in quarantine, so that their rows may be shown. */
@@ -91,6 +94,8 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
   const rows = <T extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
     guarded(async () => (await pool.query<T>({ name, text, values: [...values] })).rows)
 
+  const snapshot: Reads<Tables>['snapshot'] = (work) => guarded(() => inSnapshot(pool, work))
+
   const answers = async () => {
     await withTimeout(
       CHECK_MS,
@@ -111,6 +116,7 @@ export const openReads = <Tables>(options: ReadsOptions): Reads<Tables> => {
   const { isNotQuarantined, assertNotQuarantined } = quarantine
   return {
     rows,
+    snapshot,
     query,
     isNotQuarantined,
     assertNotQuarantined,

@@ -1,14 +1,12 @@
 import { REQUEST_WAIT_MS } from '../../base/waits.ts'
 import { SqlState, hasSqlState } from '../postgres/sql-state.ts'
 import type { OpenGroup } from './open-groups.ts'
-import { type ReadServer, type Row, openReads } from './reads.ts'
+import { type ReadRows, inSnapshot } from './in-snapshot.ts'
+import { type ReadServer, openReads } from './reads.ts'
 import { ExplainedUnavailable } from './rejected.ts'
 
 /** How often work begins, if each time a table is replaced meanwhile. */
 const TRIES = 3
-
-/** Reads rows in one snapshot. A statement without a name is not prepared. */
-export type ReadRows = <T extends Row>(name: string, text: string, values?: readonly unknown[]) => Promise<T[]>
 
 /** A group of read models, read together with the main one. Every call may throw `Unavailable`, for example while it is being built. */
 export type Snapshots = {
@@ -48,32 +46,15 @@ export const openSnapshots = (options: SnapshotsOptions, { name, missing, settin
     }
   const { schema, quarantine, lag } = group
   const reads = openReads<object>({ ...server, schema, name, size, quarantine })
-  const begin = [
-    'begin isolation level repeatable read read only',
+  const transactionSettings = [
     `set local search_path = ${schema}, ${mainSchema}`,
     ...(settings === undefined ? [] : [settings]),
-  ].join('; ')
-
-  const inSnapshot = async <T>(work: (readRows: ReadRows) => Promise<T>): Promise<T> => {
-    const client = await reads.pool.connect()
-    const readRows: ReadRows = async <R extends Row>(name: string, text: string, values: readonly unknown[] = []) =>
-      (await client.query<R>({ name, text, values: [...values] })).rows
-    try {
-      await client.query(begin)
-      const result = await work(readRows)
-      await client.query('commit')
-      client.release()
-      return result
-    } catch (error) {
-      client.release(error as Error)
-      throw error
-    }
-  }
+  ]
 
   /** A table that this snapshot shows may be gone, because the group's upkeep or a rebuild has replaced it: the next snapshot shows the other one. */
   const again = async <T>(work: (readRows: ReadRows) => Promise<T>, tries = TRIES): Promise<T> => {
     try {
-      return await inSnapshot(work)
+      return await inSnapshot(reads.pool, work, transactionSettings)
     } catch (error) {
       if (tries > 1 && hasSqlState(error, SqlState.undefinedTable)) return again(work, tries - 1)
       throw error

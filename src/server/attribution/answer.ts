@@ -1,6 +1,6 @@
 import { addByName } from '../../base/add-by-name.ts'
 import type { AttributedLines, AttributedRange, Attributions } from '../../contract/attribution.ts'
-import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import type { Part } from '../../contract/message.ts'
 import { factsOfRow } from '../trace/messages/message-facts.ts'
 import { inPieces } from '../trace/tokens/stored-rows.ts'

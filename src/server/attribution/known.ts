@@ -1,7 +1,7 @@
 import type { KeyedHash } from '../../base/line-hashes.ts'
 import { toInt8 } from '../../base/line-hashes.ts'
 import type { Hunk } from '../../contract/attribution.ts'
-import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import { hashOfName } from '../trace/written-lines.ts'
 import { type WrittenFile, writersOf } from './calls.ts'
 import type { CommonLines } from './common-lines.ts'

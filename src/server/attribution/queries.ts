@@ -1,5 +1,5 @@
 import { int4s, int8s, uuids } from '../../eventstore/postgres/arrays.ts'
-import type { ReadRows } from '../../eventstore/engine/snapshots.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import { type FactsRow, factsColumns } from '../trace/messages/message-facts.ts'
 
 /** The most rows that are read for a line. Of one that more calls wrote only those in the same file count. */

@@ -1,12 +1,8 @@
-import {
-  type ReadRows,
-  type Snapshots,
-  type SnapshotsOptions,
-  openSnapshots,
-} from '../../eventstore/engine/snapshots.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
+import { type Snapshots, type SnapshotsOptions, openSnapshots } from '../../eventstore/engine/snapshots.ts'
 import { type HashOf, type KeyRow, keyStatement, newHashes } from '../trace/tokens/hashes.ts'
 
-export type { ReadRows } from '../../eventstore/engine/snapshots.ts'
+export type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 
 /** The index, read together with the main read models, from which rights are read as well. */
 export type SearchReads = Snapshots & {

@@ -1,4 +1,5 @@
 import { newYielding } from '../../base/yielding.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import type { Reads, Row } from '../../eventstore/engine/reads.ts'
 import { int8s } from '../../eventstore/postgres/arrays.ts'
 import type { ReadTables } from '../../tables/main.ts'
@@ -12,7 +13,7 @@ export type Asked = { readonly namespaceId: string; readonly period: Period; rea
 /** Whose rows are told apart by author: everybody's, or only the own ones. */
 export type Authors = { readonly userId: string; readonly seesAll: boolean }
 
-export type UsageReads = Pick<Reads<ReadTables>, 'rows'>
+export type UsageReads = Pick<Reads<ReadTables>, 'snapshot'>
 
 const literal = (column: string) => `coalesce(nullif(t.${column}, ''), 'null')`
 
@@ -73,7 +74,7 @@ const PIECE_DAYS = 64
 
 /** The messages of a namespace that count, for each trace and day, in pieces between which the event loop is free. */
 export async function* dayRows<const Names extends readonly Column[]>(
-  reads: UsageReads,
+  readRows: ReadRows,
   names: Names,
   { namespaceId, period, days }: Asked,
   { seesAll, userId }: Authors,
@@ -82,7 +83,7 @@ export async function* dayRows<const Names extends readonly Column[]>(
   const begins = int8s(days)
   const read = async (from: number) => {
     const values = [namespaceId, period.from, period.to, begins, from, Math.min(from + PIECE_DAYS, end)]
-    return reads.rows<Row & { rows: string }>(
+    return readRows<Row & { rows: string }>(
       `usage-days-${names.join('-')}`,
       statement(names),
       names.includes('author') ? [...values, seesAll, userId] : values,

@@ -1,5 +1,6 @@
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import type { Row } from '../../eventstore/engine/reads.ts'
-import type { Asked, UsageReads } from './day-rows.ts'
+import type { Asked } from './day-rows.ts'
 
 const inPeriod = (slot: string) => `${slot} >= $2 and ${slot} < $3`
 
@@ -15,10 +16,10 @@ const statement = `
 
 /** How many calls of each tool have failed: those of messages in the period, without copies of answers. */
 export const failedCalls = async (
-  reads: UsageReads,
+  readRows: ReadRows,
   { namespaceId, period }: Asked,
 ): Promise<ReadonlyMap<string, number>> => {
   const values = [namespaceId, period.from, period.to]
-  const rows = await reads.rows<Row & { tool: string; calls: number }>('usage-failed-calls', statement, values)
+  const rows = await readRows<Row & { tool: string; calls: number }>('usage-failed-calls', statement, values)
   return new Map(rows.map(({ tool, calls }) => [JSON.parse(tool) as string, calls]))
 }

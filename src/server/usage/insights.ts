@@ -1,4 +1,5 @@
 import type { Cost, UsageSums } from '../../contract/usage.ts'
+import { DAY_QUARTERS } from '../../tables/usage.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type Added, addMessages, eachUsed, newAdded, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type DayRow, type UsageReads, dayRows } from './day-rows.ts'
@@ -44,7 +45,6 @@ export type NamespaceInsights = {
 }
 
 export const HOURS_OF_WEEK = 168
-const DAY_QUARTERS = 96
 /** The first day of 1970 was a Thursday. */
 const FIRST_WEEKDAY = 3
 
@@ -205,11 +205,11 @@ export const namespaceInsights = async (
   authors: Authors,
   timeZone: string,
 ): Promise<NamespaceInsights> => {
-  const failing = failedCalls(reads, asked)
-  failing.catch(() => {}) // awaited below, unless the rows fail first
-  const { all, add } = newInsights(models, zoneOffsets(asked.period, timeZone))
-  for await (const rows of dayRows(reads, COLUMNS, asked, authors)) rows.forEach(add)
-  const failed = await failing
+  const { all, failed } = await reads.snapshot(async (readRows) => {
+    const { all, add } = newInsights(models, zoneOffsets(asked.period, timeZone))
+    for await (const rows of dayRows(readRows, COLUMNS, asked, authors)) rows.forEach(add)
+    return { all, failed: await failedCalls(readRows, asked) }
+  })
   const { parts, days, tools, hours, traces } = all
   const shownSums = (sums: Summed): Sums => sumsOf(sums.traces, sums)
   const keyed = (sums: Map<Key, Summed>): KeyedSums[] =>

@@ -1,5 +1,6 @@
 import { MOST_ROWS, type UsageKey } from '../../contract/namespace-usage.ts'
 import type { Cost, UsageSums } from '../../contract/usage.ts'
+import type { ReadRows } from '../../eventstore/engine/in-snapshot.ts'
 import type { KnownModels } from '../models/registry.ts'
 import { type Added, addMessages, eachUsed, newAdded, newNumbers, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type UsageReads, dayRows } from './day-rows.ts'
@@ -34,7 +35,7 @@ const newTable = () => {
 }
 
 type Reading = {
-  readonly reads: UsageReads
+  readonly readRows: ReadRows
   readonly models: KnownModels
   readonly asked: Asked
   readonly authors: Authors
@@ -44,12 +45,12 @@ type Table = ReturnType<typeof newTable>
 /** By the day, or by what the trace of the messages is. */
 const addByTrace = async (
   by: 'day' | 'agent' | 'project' | 'author',
-  { reads, models, asked, authors }: Reading,
+  { readRows, models, asked, authors }: Reading,
   { at, size }: Table,
 ) => {
   const [pricedAs, numberOf] = [newPriced(models), newNumbers()]
   const names = by === 'day' ? (['model', 'used'] as const) : (['model', 'used', by] as const)
-  for await (const rows of dayRows(reads, names, asked, authors)) {
+  for await (const rows of dayRows(readRows, names, asked, authors)) {
     for (const [id, day, messages, model, used, key] of rows) {
       const to = at(day, key)
       addMessages(to, numberOf(id), messages)
@@ -59,9 +60,9 @@ const addByTrace = async (
   }
 }
 
-const addByModel = async ({ reads, models, asked, authors }: Reading, { at, size }: Table) => {
+const addByModel = async ({ readRows, models, asked, authors }: Reading, { at, size }: Table) => {
   const [pricedAs, numberOf] = [newPriced(models), newNumbers()]
-  for await (const rows of dayRows(reads, ['model', 'used'], asked, authors)) {
+  for await (const rows of dayRows(readRows, ['model', 'used'], asked, authors)) {
     for (const [id, day, messages, model, used] of rows) {
       const trace = numberOf(id)
       eachUsed(used, model, messages, pricedAs, (priced, values, i, count) => {
@@ -74,9 +75,9 @@ const addByModel = async ({ reads, models, asked, authors }: Reading, { at, size
   }
 }
 
-const addByTool = async ({ reads, asked, authors }: Reading, { at, size }: Table) => {
+const addByTool = async ({ readRows, asked, authors }: Reading, { at, size }: Table) => {
   const numberOf = newNumbers()
-  for await (const rows of dayRows(reads, ['tools'], asked, authors)) {
+  for await (const rows of dayRows(readRows, ['tools'], asked, authors)) {
     for (const [id, day, , tools] of rows) {
       const trace = numberOf(id)
       for (let i = 0; i < tools.length; i += 2) addMessages(at(day, tools[i] as string), trace, tools[i + 1] as number)
@@ -93,10 +94,13 @@ export const usageRows = async (
   asked: Asked,
   authors: Authors,
 ): Promise<SumRow[]> => {
-  const [table, reading] = [newTable(), { reads, models, asked, authors }]
-  if (by === 'tool') await addByTool(reading, table)
-  else if (by === 'model') await addByModel(reading, table)
-  else await addByTrace(by, reading, table)
+  const table = await reads.snapshot(async (readRows) => {
+    const [table, reading] = [newTable(), { readRows, models, asked, authors }]
+    if (by === 'tool') await addByTool(reading, table)
+    else if (by === 'model') await addByModel(reading, table)
+    else await addByTrace(by, reading, table)
+    return table
+  })
   return [...table.days].flatMap(([day, byKey]) =>
     [...byKey].map(([key, added]) => ({ day, key, ...sumsOf(added.traces.size, added) })),
   )

@@ -54,6 +54,24 @@ test('do not notice that their connections were closed', async () => {
   }
 })
 
+test('of one snapshot do not show what was written meanwhile', async () => {
+  const { node, close } = await newWorld()
+  try {
+    const { send } = await signIn(node)
+    const { reads } = node.service
+    const count = async (rows: typeof reads.rows) =>
+      (await rows<{ count: number }>('', 'select count(*)::int4 as count from traces'))[0]!.count
+    const counts = await reads.snapshot(async (readRows) => {
+      const before = await count(readRows)
+      await send('PUT', '/v1/traces/t', {})
+      return [before, await count(readRows)]
+    })
+    assert.equal([...counts, await count(reads.rows)], [0, 0, 1])
+  } finally {
+    await close()
+  }
+})
+
 test('probe a silent server once, not once for each connection of the pool', async () => {
   let connections = 0
   const silent = createServer(() => (connections += 1)).listen(0, '127.0.0.1')

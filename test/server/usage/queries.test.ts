@@ -139,7 +139,8 @@ test('adds up each answer of an agent once, at the price of its time, whatever h
       priceHistory.apply({ position, providerId, ...changedModels(event as never) })
     }
     const known: KnownModels = { find: () => undefined, priceAt: priceHistory.at }
-    const reads = { rows: (_: string, text: string, values?: readonly unknown[]) => model.rows(text, values) }
+    const readRows = (_: string, text: string, values?: readonly unknown[]) => model.rows(text, values)
+    const reads = { snapshot: (work: (read: typeof readRows) => unknown) => work(readRows) }
     const authors = { userId: '00000000-0000-4000-8000-00000000000a', seesAll: true }
     try {
       for (const question of questions)

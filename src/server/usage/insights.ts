@@ -4,7 +4,8 @@ import type { KnownModels } from '../models/registry.ts'
 import { type Added, addMessages, eachUsed, newAdded, sumsOf } from './added-up.ts'
 import { type Asked, type Authors, type DayRow, type UsageReads, dayRows } from './day-rows.ts'
 import { failedCalls } from './failed-calls.ts'
-import { MESSAGES, type Priced, type Used, addUsed, dollarsOf, newPriced, rounded } from './sums.ts'
+import { type NumberSet, newNumberSet } from './number-set.ts'
+import { MESSAGES, type Used, addUsed, dollarsOf, newPriced, rounded } from './sums.ts'
 import { under } from './under.ts'
 import { type Offset, zoneOffsets } from './zone.ts'
 
@@ -65,26 +66,19 @@ type Summed = { traces: number; messages: number; readonly used: Used }
 /** What the messages of the traces of one agent, project and author come to. Few of these occur together. */
 type Part = Summed & { readonly agent: Key; readonly project: Key; readonly author: Key }
 
-type Tools = readonly (string | number)[]
+/** A trace of the period, with a number from 0 on: what its messages cost, and in how many quarters of an hour they are. */
+type Seen = { readonly part: Part; readonly number: number; usd: number; quarters: number }
 
-/**
- * A trace of the period: what its messages cost, their models as traces show them, its tools, and in how many quarters of an hour they are. Most traces
- * have one row, whose tools need not be told apart from others: sets of all traces for each tool would take a sixth of the time of the page.
- */
-type Seen = {
-  readonly part: Part
-  readonly number: number
-  usd: number
-  readonly models: Key[]
-  tools?: Tools | Set<string | number>
-  quarters: number
-}
+/** How many traces have a tool, and in how many of their messages. */
+type OfTool = { readonly traces: NumberSet; messages: number }
 
 /** The hour of the week of a quarter of an hour, by the clocks of a zone. */
 const hourIn = (offsets: readonly Offset[]) => {
   const ahead = (slot: number) => (offsets.findLast(({ from }) => from <= slot) ?? offsets[0]!).quarters
   return (slot: number): number => Math.floor((slot + ahead(slot) + FIRST_WEEKDAY * DAY_QUARTERS) / 4) % HOURS_OF_WEEK
 }
+
+const newOfTool = (): OfTool => ({ traces: newNumberSet(), messages: 0 })
 
 /** Adds rows up. */
 const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
@@ -94,8 +88,8 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
   const all = {
     parts,
     days: new Map<number, Added>(),
-    tools: new Map<string, { traces: number; messages: number }>(),
-    tracesOfModels: new Map<Key, number>(),
+    tools: new Map<string, OfTool>(),
+    tracesOfModels: new Map<Key, NumberSet>(),
     hours: Array.from({ length: HOURS_OF_WEEK }, () => 0),
     traces: new Map<string, Seen>(),
   }
@@ -110,26 +104,17 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     })
   }
 
-  const addModel = ({ models }: Seen, { model }: Priced) => {
-    if (models.includes(model)) return
-    models.push(model)
-    all.tracesOfModels.set(model, (all.tracesOfModels.get(model) ?? 0) + 1)
-  }
-
   const addQuarters = (seen: Seen, quarters: readonly number[]) => {
     seen.quarters += quarters.length / 2
     for (let i = 0; i < quarters.length; i += 2) all.hours[hourOf(quarters[i]!)]! += quarters[i + 1]!
   }
 
-  const addTools = (seen: Seen, tools: Tools) => {
-    const before = seen.tools instanceof Set || !seen.tools ? seen.tools : new Set(seen.tools)
+  const addTools = ({ number }: Seen, tools: readonly (string | number)[]) => {
     for (let i = 0; i < tools.length; i += 2) {
-      const sums = under(all.tools, tools[i] as string, () => ({ traces: 0, messages: 0 }))
+      const sums = under(all.tools, tools[i] as string, newOfTool)
+      sums.traces.add(number)
       sums.messages += tools[i + 1] as number
-      if (!before?.has(tools[i]!)) sums.traces += 1
-      before?.add(tools[i]!)
     }
-    seen.tools = before ?? tools
   }
 
   const add = ([id, day, messages, model, used, ...others]: DayRow<typeof COLUMNS>) => {
@@ -137,7 +122,7 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     const seen = under(all.traces, id, () => {
       const part = partOf(agent ?? undefined, project ?? undefined, author ?? undefined)
       part.traces += 1
-      return { number: all.traces.size, part, usd: 0, models: [], quarters: 0 }
+      return { number: all.traces.size, part, usd: 0, quarters: 0 }
     })
     const ofDay = under(all.days, day, newAdded)
     addMessages(ofDay, seen.number, messages)
@@ -145,7 +130,7 @@ const newInsights = (models: KnownModels, offsets: readonly Offset[]) => {
     eachUsed(used, model, messages, pricedAs, (priced, values, at, count) => {
       addUsed(ofDay.used, priced, values, at, count)
       addUsed(seen.part.used, priced, values, at, count)
-      addModel(seen, priced)
+      under(all.tracesOfModels, priced.model, newNumberSet).add(seen.number)
       seen.usd += dollarsOf(priced, values, at) ?? 0
     })
     addQuarters(seen, quarters)
@@ -177,7 +162,7 @@ const byModel = ({ parts, tracesOfModels }: All): Map<Key, Summed> => {
   for (const { used } of parts)
     for (const [priced, values] of used) {
       const sums = under(found, priced.model, newSummed)
-      sums.traces = tracesOfModels.get(priced.model)!
+      sums.traces = tracesOfModels.get(priced.model)!.size()
       sums.messages += values[MESSAGES]!
       addUsed(sums.used, priced, values, 0, values[MESSAGES]!)
     }
@@ -222,7 +207,7 @@ export const namespaceInsights = async (
     projects: keyed(byKey(parts, ({ project }) => project)),
     authors: keyed(byKey(parts, ({ author }) => author)),
     tools: [...tools]
-      .map(([key, { traces, messages }]) => ({ key, traces, messages, failed: failed.get(key) ?? 0 }))
+      .map(([key, { traces, messages }]) => ({ key, traces: traces.size(), messages, failed: failed.get(key) ?? 0 }))
       .sort(byMessages),
     hours,
     dearest: most(traces, ({ usd }) => rounded(usd)).map(([id, usd]) => ({ id, usd })),

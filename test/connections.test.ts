@@ -7,7 +7,7 @@ import { schemaOf } from '../src/eventstore/engine/group.ts'
 import { locks } from '../src/eventstore/engine/schema.ts'
 import { type PoolSizes, minConnections, poolSizes } from '../src/eventstore/postgres/pool-sizes.ts'
 import type { App } from './support/open-app.ts'
-import { newEmptyWorld, signIn } from './support/world.ts'
+import { WITH_WORKER, newEmptyWorld, signIn } from './support/world.ts'
 
 const test = suite('connections of a whole service')
 
@@ -63,9 +63,10 @@ const load = (app: App, token: string) =>
     ...Object.values(loads).map((start) => start(app, token)),
   ])
 
-for (const connections of [minConnections(groups.length), 37]) {
+for (const connections of [minConnections(groups.length), 34]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
     const env = {
+      ...WITH_WORKER,
       DATABASE_CONNECTIONS: `${connections}`,
       RATE_LIMITS: 'on',
       SUMMARY_DEBOUNCE_MS: '0',

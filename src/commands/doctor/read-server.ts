@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { groups } from '../../../projections/index.ts'
 import { type StatDisk, diskSpace } from '../../eventstore/embedded/disk.ts'
 import { readServerState } from '../../eventstore/postgres/server-check.ts'
 import type { Config } from '../../server/config.ts'
@@ -57,24 +56,24 @@ export const missingRights = ({ role, readsSettings, isLocal }: Server, config: 
   return [{ right, hides, grant: `grant ${right} to ${quoted(role)}` }]
 }
 
-/** A process follows the checkpoint of each group with a connection here, also if it reads a standby. */
+/** Each process has one connection here that follows checkpoints, also if it reads a standby. */
 const sessionsStatement = `
-  select count(*)::int4 as ours, (count(*) filter (where application_name = 'tracebook checkpoint watch'))::int4 as watches
+  select count(*)::int4 as ours, (count(*) filter (where application_name = 'tracebook checkpoint watch'))::int4 as processes
   from pg_stat_activity
   where datname = current_database() and starts_with(application_name, 'tracebook ') and pid <> pg_backend_pid()`
 
-type Sessions = { readonly ours: number; readonly watches: number }
+type Sessions = { readonly ours: number; readonly processes: number }
 
 export const readConnections = async (client: Client, ofEach: number): Promise<Connections> => {
   const { free } = await readServerState(client)
   const { rows: opened } = await client.query<{ open: number }>(
     'select coalesce(sum(numbackends), 0)::int4 as open from pg_stat_database',
   )
-  const { ours, watches } = (await client.query<Sessions>(sessionsStatement)).rows[0]!
+  const { ours, processes } = (await client.query<Sessions>(sessionsStatement)).rows[0]!
   return {
     open: opened[0]!.open - 1, // without this one
     free,
-    processes: Math.ceil(watches / groups.length),
+    processes,
     ours,
     ofEach,
   }

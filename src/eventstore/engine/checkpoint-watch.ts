@@ -4,6 +4,7 @@ import type { EventLog } from '../log/log.ts'
 import { ANSWER_MS, destroyConnection, closeConnection, newClient } from '../postgres/connect.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { type Quarantine, readQuarantine } from './quarantine.ts'
+import { isOutage } from './retryable-errors.ts'
 import { isAheadOfLog } from './same-log.ts'
 import { holdUseLock } from './schema.ts'
 import type { Watermark } from './watermark.ts'
@@ -56,31 +57,53 @@ const newKeptConnection = (url: string, begin: (client: pg.Client) => Promise<un
   return { get, destroy, close }
 }
 
-/**
- * Polls the checkpoint and the quarantine of read models that another process builds: every 10 ms while a request waits
- * for a position, else every 250 ms. A connection to the primary also holds the use lock of the schema, so that no process of a newer version
- * drops it.
- */
-export const watchCheckpoint = (options: {
-  /** Of the primary. */
-  readonly url: string
-  /** Of the server whose read models this node reads. */
-  readonly readUrl: string
-  readonly log: Pick<EventLog, 'identity' | 'head' | 'holds'>
+/** A group of read models whose checkpoint is followed. */
+type Watched = {
   readonly schema: string
   readonly watermark: Watermark
   readonly quarantine: Quarantine
   /** False while this process runs the projections itself: its runner then moves the watermark. */
   readonly isNeeded: () => boolean
-}): { close(): Promise<void> } => {
-  const { url, readUrl, log, schema, watermark, quarantine, isNeeded } = options
-  const isValid = newCheckpointVerifier(log)
+}
+
+type WatchOptions = {
+  /** Of the primary. */
+  readonly url: string
+  /** Of the server whose read models this node reads. */
+  readonly readUrl: string
+  readonly log: Pick<EventLog, 'identity' | 'head' | 'holds'>
+  readonly groups: readonly Watched[]
+}
+
+/**
+ * Polls the checkpoints and the quarantines of read models that another process builds: every 10 ms those for which a request waits,
+ * and all every 250 ms. The connection to the primary also holds the use locks of the schemas, so that no process of a newer version
+ * drops them.
+ */
+export const watchCheckpoints = ({ url, readUrl, log, groups }: WatchOptions): { close(): Promise<void> } => {
   let closed = false
   const wakeup = newWakeup()
-  const primary = newKeptConnection(url, (client) => holdUseLock(client, schema))
+  const primary = newKeptConnection(url, async (client) => {
+    for (const { schema } of groups) await holdUseLock(client, schema)
+  })
   const read = readUrl === url ? primary : newKeptConnection(readUrl, async () => {})
 
-  /** Whether the schema is locked: also while there is nothing to read, because the standby is away. */
+  const newPoll = ({ schema, watermark, quarantine, isNeeded }: Watched) => {
+    const isValid = newCheckpointVerifier(log)
+    return async (connection: pg.Client) => {
+      if (!isNeeded()) return
+      const checkpoint = await readCheckpoint(connection, schema)
+      if (!checkpoint.ready) return
+      const list = await readQuarantine(connection, schema) // read after the checkpoint, so that it is not older
+      if (!isNeeded()) return
+      quarantine.set(list)
+      if ((await isValid(checkpoint)) && isNeeded()) watermark.advance(checkpoint.position)
+    }
+  }
+  const watched = groups.map((group) => ({ ...group, poll: newPoll(group) }))
+  const isWaitedFor = ({ isNeeded, watermark }: Watched) => isNeeded() && watermark.hasWaiters()
+
+  /** Whether the schemas are locked: also while there is nothing to read, because the standby is away. */
   const locked = async (): Promise<boolean> => {
     try {
       await primary.get()
@@ -91,32 +114,33 @@ export const watchCheckpoint = (options: {
     }
   }
 
-  const poll = async () => {
+  const pollSome = async (some: typeof watched) => {
     if (!(await locked())) return
     try {
       const connection = await read.get()
-      if (!isNeeded()) return
-      const checkpoint = await readCheckpoint(connection, schema)
-      if (!checkpoint.ready) return
-      const list = await readQuarantine(connection, schema) // read after the checkpoint, so that it is not older
-      if (!isNeeded()) return
-      quarantine.set(list)
-      if ((await isValid(checkpoint)) && isNeeded()) watermark.advance(checkpoint.position)
+      for (const { poll } of some)
+        await poll(connection).catch((error: unknown) => {
+          if (isOutage(error)) throw error
+          // no process has created this version's schema yet
+        })
     } catch {
-      read.destroy() // the database cannot be reached, or no process has created this version's schema yet
+      read.destroy()
     }
   }
 
   const run = async () => {
+    let isDue = 0
     while (!closed) {
-      await ifLate(TIMEOUT_MS, read.destroy, poll())
-      if (isNeeded() && watermark.hasWaiters()) await pause(BUSY_MS)
+      const all = performance.now() >= isDue
+      if (all) isDue = performance.now() + IDLE_MS
+      await ifLate(TIMEOUT_MS, read.destroy, pollSome(all ? watched : watched.filter(isWaitedFor)))
+      if (watched.some(isWaitedFor)) await pause(BUSY_MS)
       else await wakeup.sleep(IDLE_MS)
     }
     for (const connection of new Set([primary, read])) await connection.close()
   }
 
-  watermark.onWait(wakeup.wake)
+  for (const { watermark } of groups) watermark.onWait(wakeup.wake)
   const running = run()
   return {
     close: async () => {

@@ -1,5 +1,5 @@
 import type { EventLog } from '../log/log.ts'
-import { watchCheckpoint } from './checkpoint-watch.ts'
+import { watchCheckpoints } from './checkpoint-watch.ts'
 import type { Codec } from './codec.ts'
 import { type Group, MAIN, schemaOf } from './group.ts'
 import { newLag } from './lag.ts'
@@ -9,8 +9,6 @@ import { type Watermark, newWatermark } from './watermark.ts'
 
 type OpenGroupOptions = {
   readonly url: string
-  /** Of the server whose read models this node reads. Default: `url`. */
-  readonly readUrl?: string
   readonly group: Group
   readonly log: EventLog
   readonly codec: Codec
@@ -25,11 +23,11 @@ type OpenGroupOptions = {
 }
 
 /**
- * A group of read models on this node: its watermark, its quarantine, its lag, and its runner if there is one.
- * Starts the group's runner if this process has the role, and follows the group's checkpoint in any case.
+ * A group of read models on this node: its watermark, its quarantine, its lag, and its runner if this process has the role. As long as it runs no
+ * projections, somebody else moves its watermark.
  */
-export const openGroup = (options: OpenGroupOptions) => {
-  const { url, readUrl = url, group, log, codec, runs, lastSeen, logger, outage, observe, hasRoom } = options
+const openGroup = (options: OpenGroupOptions) => {
+  const { url, group, log, codec, runs, lastSeen, logger, outage, observe, hasRoom } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
@@ -38,11 +36,8 @@ export const openGroup = (options: OpenGroupOptions) => {
     : undefined
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
-  const checkpoints = watchCheckpoint({ ...common, readUrl, log, schema, isNeeded: () => state()?.is !== 'running' })
   log.onChange(watermark.end)
-  const close = async () => {
-    await Promise.all([runner?.close(), checkpoints.close()])
-  }
+  const close = async () => runner?.close()
   return { group, schema, watermark, quarantine, lag: newLag(lastSeen, watermark), state, close }
 }
 
@@ -50,6 +45,8 @@ export type OpenGroup = ReturnType<typeof openGroup>
 
 type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
   readonly groups: readonly Group[]
+  /** Of the server whose read models this node reads. Default: `url`. */
+  readonly readUrl?: string
   /** Called after each batch, for the metrics; `ms` is how long it took. */
   readonly observe: (group: string, events: number, ms: number) => void
 }
@@ -64,16 +61,26 @@ const assertNames = (groups: readonly Group[]) => {
   if (!names.includes(MAIN)) throw new Error(`there is no group of read models with the name ${MAIN}`)
 }
 
-/** Opens all groups of read models on this node; each has its own runner, checkpoint, quarantine and lag. */
-export const openGroups = ({ groups, log, logger, observe, ...common }: OpenGroupsOptions) => {
+/**
+ * Opens all groups of read models on this node; each has its own runner, checkpoint, quarantine and lag. One connection follows the checkpoints of
+ * those that another process builds.
+ */
+export const openGroups = ({ groups, readUrl, observe, ...common }: OpenGroupsOptions) => {
   assertNames(groups)
+  const { url, log } = common
   const all = groups.map((group) =>
-    openGroup({ ...common, group, log, logger, observe: (events, ms) => observe(group.name, events, ms) }),
+    openGroup({ ...common, group, observe: (events, ms) => observe(group.name, events, ms) }),
   )
+  const watch = watchCheckpoints({
+    url,
+    readUrl: readUrl ?? url,
+    log,
+    groups: all.map(({ state, ...group }) => ({ ...group, isNeeded: () => state()?.is !== 'running' })),
+  })
   /** The group that commands and queries read from. */
   const main = all.find(({ group }) => group.name === MAIN)!
   const close = async () => {
-    await Promise.all(all.map((open) => open.close()))
+    await Promise.all([watch.close(), ...all.map((open) => open.close())])
   }
   return { main, all, close }
 }

@@ -11,9 +11,18 @@ export type PoolSizes = {
 }
 
 /** The single connections of a process; the last is open only at times. */
-const PER_PROCESS = ['log writer', 'log listener', 'summaries', 'erasure', 'retention', 'proof', 'upkeep'] as const
+const PER_PROCESS = [
+  'log writer',
+  'log listener',
+  'checkpoint watch',
+  'summaries',
+  'erasure',
+  'retention',
+  'proof',
+  'upkeep',
+] as const
 /** The single connections for each group of read models; the last two are open only at times. */
-const PER_GROUP = ['checkpoint watch', 'projections', 'lost answers', 'schema cleanup'] as const
+const PER_GROUP = ['projections', 'lost answers', 'schema cleanup'] as const
 
 export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 

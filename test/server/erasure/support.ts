@@ -1,5 +1,5 @@
 import { mainGroup } from '../../../projections/index.ts'
-import { type OpenGroup, openGroup } from '../../../src/eventstore/engine/open-groups.ts'
+import { type OpenGroup, openGroups } from '../../../src/eventstore/engine/open-groups.ts'
 import type { Group } from '../../../src/eventstore/engine/group.ts'
 import { newWatermark } from '../../../src/eventstore/engine/watermark.ts'
 import { type Database, onServer } from '../../support/database.ts'
@@ -27,15 +27,18 @@ export type Noted = { stream: string; attempts: number; reason: string | null }
 export const notedIn = async ({ url }: Database): Promise<Noted[]> =>
   (await onServer(url, 'select stream, attempts, reason from tracebook.erasures order by position')).rows as Noted[]
 
-/** A group as a node knows it; with `runs` it also builds the read models. */
-export const nodeOf = ({ url }: Database, { service }: App, group: Group = mainGroup, runs = false): OpenGroup =>
-  openGroup({
+/** A group as a node knows it, whose only one it is, or the one besides `main`; with `runs` it also builds the read models. */
+export const nodeOf = ({ url }: Database, { service }: App, group: Group = mainGroup, runs = false): OpenGroup => {
+  const { all, close } = openGroups({
     url,
-    group,
+    groups: group.name === mainGroup.name ? [group] : [mainGroup, group],
     log: service.log,
     codec: service.codec,
     runs,
     lastSeen: newWatermark(),
     logger: silent,
     outage,
+    observe: () => {},
   })
+  return { ...all.at(-1)!, close }
+}

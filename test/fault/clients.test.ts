@@ -4,14 +4,14 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { onServer } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { openWorld, signIn } from '../support/world.ts'
+import { WITH_WORKER, openWorld, signIn } from '../support/world.ts'
 
 const test = suite('fault/clients')
 
 const warnings: string[] = []
 process.on('warning', ({ name, message }) => warnings.push(`${name}: ${message}`))
 
-const { node, database } = await openWorld(test)
+const { node, database } = await openWorld(test, { env: WITH_WORKER })
 const { app, service, call } = node
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { type Double, startDouble } from '../support/eventstoredb/server.ts'
 import { howItEnded, launch } from './support/service.ts'
 import { until } from '../support/until.ts'
-import { type World, newWorld, signIn } from '../support/world.ts'
+import { WITH_WORKER, type World, newWorld, signIn } from '../support/world.ts'
 
 type Scene = World & { double: Double; token: string; start: () => Promise<Started> }
 
@@ -40,7 +40,7 @@ const started = async (databaseUrl: string, logUrl: string, token: string): Prom
 
 test.before.each(async (scene) => {
   const double = await startDouble()
-  const world = await newWorld({ env: { EVENTSTORE_URL: double.url } })
+  const world = await newWorld({ env: { ...WITH_WORKER, EVENTSTORE_URL: double.url } })
   const { token, newTrace } = await signIn(world.node)
   await newTrace({ visibility: 'public' }, [{ externalId: 'm', role: 'user', textContent: 'hello' }], 't')
   await world.node.close()

@@ -10,7 +10,7 @@ import type { App } from '../support/open-app.ts'
 import { sweepAll } from '../support/sweep.ts'
 import { assertWhole, moreBatches, newWriter } from './support/writers.ts'
 import { until } from '../support/until.ts'
-import { type World, newWorld, signIn } from '../support/world.ts'
+import { WITH_WORKER, type World, newWorld, signIn } from '../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -19,7 +19,7 @@ type Scene = World & { double: Double; app: App; token: string }
 const test = suite<Scene>('a service whose log is away')
 test.before.each(async (scene) => {
   scene.double = await startDouble()
-  Object.assign(scene, await newWorld({ env: { EVENTSTORE_URL: scene.double.url } }))
+  Object.assign(scene, await newWorld({ env: { ...WITH_WORKER, EVENTSTORE_URL: scene.double.url } }))
   scene.app = scene.node
   scene.token = (await signIn(scene.app)).token
 })

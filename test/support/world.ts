@@ -12,8 +12,15 @@ type WorldOptions = OpenOptions & {
   readonly readModels?: boolean
 }
 
+/**
+ * The environment of a world in which there are summaries, erasure, retention and the audit tree. Others have no `worker`, because it takes a third of
+ * the connections of a node, and opening these takes most of the time of a short test.
+ */
+export const WITH_WORKER = { ROLES: 'api,projector,worker' }
+
 /** A database of its own for a service of which no node runs yet. */
-export const newEmptyWorld = async ({ readModels = true, ...options }: WorldOptions = {}) => {
+export const newEmptyWorld = async ({ readModels = true, env = {}, ...others }: WorldOptions = {}) => {
+  const options = { ...others, env: { ROLES: 'api,projector', ...env } }
   const database = await freshDatabase({ readModels })
   const nodes: App[] = []
   /** Opens another node of the service: with the same options, but for those that are given. */

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { findingsOf } from '../../server/proof/verify/support.ts'
-import { openEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, openEmptyWorld, signIn } from '../../support/world.ts'
 import { run } from '../support/user.ts'
 
 const test = suite('a log of before the first release')
-const { database, openNode } = await openEmptyWorld(test, { readModels: false })
+const { database, openNode } = await openEmptyWorld(test, { readModels: false, env: WITH_WORKER })
 
 /** Exported by a version whose tables this one refuses: two people, a team, and four traces, one of them deleted, one with an erased past. */
 const file = join(import.meta.dirname, 'support', 'log-before-release.ndjson')

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { generateSigner } from '../../../src/server/proof/note.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import type { App } from '../../support/open-app.ts'
-import { newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
@@ -19,7 +19,7 @@ test.after(async () => {
 
 const SECRET = 'what nobody may read'
 const newPlace = async () => {
-  const { database, openNode, close } = await newEmptyWorld({ readModels: false })
+  const { database, openNode, close } = await newEmptyWorld({ readModels: false, env: WITH_WORKER })
   ends.push(close)
   return { url: database.url, openNode }
 }

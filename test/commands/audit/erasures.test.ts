@@ -6,7 +6,7 @@ import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { App } from '../../support/open-app.ts'
-import { type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { run } from '../support/user.ts'
 
@@ -17,7 +17,7 @@ type Scene = EmptyWorld
 const test = suite<Scene>('tracebook audit erasures')
 
 test.before.each(async (scene) => {
-  Object.assign(scene, await newEmptyWorld({ env: { SUMMARY_PROVIDER: 'none' } }))
+  Object.assign(scene, await newEmptyWorld({ env: { ...WITH_WORKER, SUMMARY_PROVIDER: 'none' } }))
 })
 test.after.each(({ close }) => close())
 

@@ -14,7 +14,7 @@ import { dumpSchema } from '../../support/dump-schema.ts'
 import { onServer } from '../../support/database.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import type { App } from '../../support/open-app.ts'
-import { type Person, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { until } from '../../support/until.ts'
 import { endedBy } from '../support/ended-by.ts'
@@ -39,7 +39,10 @@ const newPlace = async (eventStore: boolean): Promise<Place> => {
   const double = eventStore ? await startDouble() : undefined
   if (double) ends.push(double.stop)
   const EVENTSTORE_URL = double?.url ?? ''
-  const { database, openNode, close } = await newEmptyWorld({ readModels: false, env: { EVENTSTORE_URL } })
+  const { database, openNode, close } = await newEmptyWorld({
+    readModels: false,
+    env: { ...WITH_WORKER, EVENTSTORE_URL },
+  })
   ends.push(close)
   return { url: database.url, EVENTSTORE_URL, open: (env = {}) => openNode({ env }) }
 }

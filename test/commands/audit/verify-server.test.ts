@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { type Signer, generateSigner } from '../../../src/server/proof/note.ts'
-import { type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
 import { signer, untilSigned, writeTrace } from '../../server/proof/support.ts'
 import { openBareLog } from '../../support/bare-log.ts'
 import { onServer } from '../../support/database.ts'
@@ -24,7 +24,7 @@ test.after.each(async ({ logs }) => {
 
 /** A log in a new database: of its own, or, as somebody makes it who owns the database, with the id of another one. */
 const newLog = async ({ logs }: Scene, key = signer, of?: Log): Promise<Log> => {
-  const world = await newEmptyWorld({ env: { AUDIT_PUBLIC: 'on', AUDIT_KEY: key.text } })
+  const world = await newEmptyWorld({ env: { ...WITH_WORKER, AUDIT_PUBLIC: 'on', AUDIT_KEY: key.text } })
   const { database } = world
   await onServer(database.url, 'update log.identity set id = coalesce($1, gen_random_uuid())', [of?.id])
   await onServer(database.url, 'delete from tracebook.followed_log')

@@ -4,7 +4,7 @@ import { onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { newWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, newWorld, signIn } from '../../support/world.ts'
 import { ask } from '../support/api.ts'
 import { inFolder } from '../../eventstore/embedded/support.ts'
 import { startService } from '../support/processes.ts'
@@ -21,7 +21,7 @@ const told = ({ how, out, err }: Awaited<ReturnType<typeof restored>>): string =
 }
 
 test('nodes that run show another logId of the same log, take writes, and erase what is deleted', async () => {
-  const { database, node: first, openNode, close } = await newWorld()
+  const { database, node: first, openNode, close } = await newWorld({ env: WITH_WORKER })
   const environment = { DATABASE_URL: database.url, ...logEnvironment(database.url) }
   try {
     const nodes = [first, await openNode({ env: { ROLES: 'api' } })]

@@ -12,7 +12,7 @@ import { rebuild } from '../../../src/eventstore/engine/rebuild.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../../support/until.ts'
-import { type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type EmptyWorld, newEmptyWorld, signIn } from '../../support/world.ts'
 
 type Scene = EmptyWorld & { double: Double; lines: string[]; app: App; token: string }
 
@@ -22,7 +22,7 @@ test.before.each(async (scene) => {
   scene.lines = []
   scene.double = await startDouble()
   const logger = pino({ level: 'info' }, { write: (line: string) => void scene.lines.push(line) })
-  const env = { EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
+  const env = { ...WITH_WORKER, EVENTSTORE_URL: scene.double.url, SUMMARY_DEBOUNCE_MS: '50', SUMMARY_THRESHOLD: '1' }
   Object.assign(scene, await newEmptyWorld({ env, logger, groups: [mainGroup, shelf], readModels: false }))
   scene.app = await scene.openNode()
   scene.token = (await signIn(scene.app)).token

@@ -14,7 +14,7 @@ import { eventsOf, notedIn, writeTrace } from '../../server/erasure/support.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { App } from '../../support/open-app.ts'
-import { type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type EmptyWorld, type Person, newEmptyWorld, signIn } from '../../support/world.ts'
 import { shelf } from './support/shelf.ts'
 import { until } from '../../support/until.ts'
 import { outage } from '../../support/silent.ts'
@@ -26,7 +26,7 @@ const schema = schemaOf(shelf)
 
 const test = suite<Scene>('engine: a second group of read models')
 test.before.each(async (scene) => {
-  Object.assign(scene, await newEmptyWorld({ readModels: false, groups }))
+  Object.assign(scene, await newEmptyWorld({ readModels: false, groups, env: WITH_WORKER }))
   scene.sql = new pg.Client({ connectionString: scene.database.url })
   await scene.sql.connect()
   await scene.sql.query('create schema rm_shelf_1; create table rm_shelf_1.books (a int)')

@@ -17,13 +17,13 @@ import { type Database, onServer } from '../../support/database.ts'
 import { logEnvironment } from '../../support/log-place.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { newWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, newWorld, signIn } from '../../support/world.ts'
 
 type Scene = { database: Database; app: App; token: string; sql: pg.Client; close: () => Promise<void> }
 
 const test = suite<Scene>('engine: the schema of an unfinished rebuild')
 test.before.each(async (scene) => {
-  const { database, node, close } = await newWorld({ readModels: false })
+  const { database, node, close } = await newWorld({ readModels: false, env: WITH_WORKER })
   const { token, send } = await signIn(node)
   Object.assign(scene, { database, app: node, token, close })
   scene.sql = new pg.Client({ connectionString: scene.database.url })

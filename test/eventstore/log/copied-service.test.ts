@@ -13,7 +13,7 @@ import type { App } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
 import { type Told, historySettings, writeCatalogue, writeHistory } from './support/history.ts'
 import { until } from '../../support/until.ts'
-import { newEmptyWorld } from '../../support/world.ts'
+import { WITH_WORKER, newEmptyWorld } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -51,7 +51,10 @@ const shown = async ({ app }: App, { token, traces }: Told) => {
 /** A service with a history, then its log copied, then another service on the copy, in a database of its own. */
 const copied = async (direction: 'to EventStoreDB' | 'to Postgres') => {
   const double = await startDouble()
-  const worlds = [await newEmptyWorld({ readModels: false }), await newEmptyWorld({ readModels: false })] as const
+  const worlds = [
+    await newEmptyWorld({ readModels: false, env: WITH_WORKER }),
+    await newEmptyWorld({ readModels: false, env: WITH_WORKER }),
+  ] as const
   const [first, second] = [worlds[0].database, worlds[1].database]
   const folder = await mkdtemp(join(tmpdir(), 'tracebook-copied-'))
   ends.push(double.stop, ...worlds.map(({ close }) => close), () => rm(folder, { recursive: true }))

@@ -6,11 +6,11 @@ import type { Attributions, OneAttributionKey } from '../../../src/contract/attr
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { onServer, withConnection } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
-import { openWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, openWorld, signIn } from '../../support/world.ts'
 import { known, messagesOf, someLines, textOf } from './support/sessions.ts'
 
 const test = suite('attribution: question')
-const { node, openNode, database } = await openWorld(test)
+const { node, openNode, database } = await openWorld(test, { env: WITH_WORKER })
 const [ada, bob, stranger] = [await signIn(node), await signIn(node), await signIn(node)]
 const team = await ada.newTeam()
 await ada.admit(team.slug, bob)

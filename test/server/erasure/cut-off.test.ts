@@ -5,12 +5,12 @@ import { findingsOf } from '../proof/verify/support.ts'
 import { schemaOf } from '../../../src/eventstore/engine/group.ts'
 import { type Database, onServer } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
-import { type Person, openWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type Person, openWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { eventsOf, notedIn } from './support.ts'
 
 const test = suite('erasure: interrupted')
-const { node, openNode, database } = await openWorld(test)
+const { node, openNode, database } = await openWorld(test, { env: WITH_WORKER })
 
 const MESSAGES = 3_000
 

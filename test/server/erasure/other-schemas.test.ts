@@ -8,7 +8,7 @@ import { holdUseLock } from '../../../src/eventstore/engine/schema.ts'
 import { dumpSchema } from '../../support/dump-schema.ts'
 import { type Database, onServer } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
-import { type Person, newWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type Person, newWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 import { type Noted, eventsOf, notedIn, writeTrace } from './support.ts'
 
@@ -23,7 +23,7 @@ type Scene = {
 
 const test = suite<Scene>('erasure: read models in other schemas,')
 test.before.each(async (scene) => {
-  const { database, node, close } = await newWorld()
+  const { database, node, close } = await newWorld({ env: WITH_WORKER })
   Object.assign(scene, { database, app: node, owner: await signIn(node), close })
   scene.other = new pg.Client({ connectionString: scene.database.url })
   await scene.other.connect()

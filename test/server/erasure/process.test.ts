@@ -10,7 +10,7 @@ import { dumpSchema } from '../../support/dump-schema.ts'
 import { type Database, onServer, withConnection } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { type World, callerOf, newWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type World, callerOf, newWorld, signIn } from '../../support/world.ts'
 
 const schema = schemaOf(mainGroup)
 
@@ -18,7 +18,7 @@ type Scene = World & { app: App; token: string }
 
 const test = suite<Scene>('erasure/process')
 test.before.each(async (scene) => {
-  Object.assign(scene, await newWorld())
+  Object.assign(scene, await newWorld({ env: WITH_WORKER }))
   scene.app = scene.node
   scene.token = (await signIn(scene.app)).token
 })

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { copyLog } from '../../../src/eventstore/log/copy/copy.ts'
 import { openAdapter } from '../../../src/eventstore/log/open-log.ts'
 import { startDouble } from '../../support/eventstoredb/server.ts'
-import { callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('history: a copied log')
@@ -14,7 +14,7 @@ test.after.each(async () => {
 })
 
 const newPlaces = async () => {
-  const env = { SUMMARY_PROVIDER: 'none' }
+  const env = { ...WITH_WORKER, SUMMARY_PROVIDER: 'none' }
   const [double, first, second] = [await startDouble(), await newEmptyWorld({ env }), await newEmptyWorld({ env })]
   ends.push(double.stop, first.close, second.close)
   return { double, first, second }

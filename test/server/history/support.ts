@@ -6,11 +6,11 @@ import type { MessageUpsert } from '../../../src/server/trace/messages/message.t
 import { dumpSchema } from '../../support/dump-schema.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
-import { type Suite, openWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type Suite, openWorld, signIn } from '../../support/world.ts'
 
 /** A world with a user. Nothing but the test summarises traces. */
 export const openHistory = async (test: Suite, env: Record<string, string> = {}) => {
-  const world = await openWorld(test, { env: { SUMMARY_PROVIDER: 'none', ...env } })
+  const world = await openWorld(test, { env: { ...WITH_WORKER, SUMMARY_PROVIDER: 'none', ...env } })
   return { ...world, user: await signIn(world.node) }
 }
 

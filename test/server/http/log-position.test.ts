@@ -3,13 +3,13 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { addDevice } from '../../support/add-device.ts'
 import { onServer } from '../../support/database.ts'
-import { type Person, openWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type Person, openWorld, signIn } from '../../support/world.ts'
 import { png } from '../../support/pictures.ts'
 import { until } from '../../support/until.ts'
 
 const test = suite('http/log-position')
 
-const { database, node } = await openWorld(test)
+const { database, node } = await openWorld(test, { env: WITH_WORKER })
 const { app } = node
 
 type Sent = { readonly body?: object | Buffer; readonly params?: Readonly<Record<string, string>> }

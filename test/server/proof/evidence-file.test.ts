@@ -2,7 +2,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { startDouble } from '../../support/eventstoredb/server.ts'
 import { listen, openSlowReader } from '../../support/slow-reader.ts'
-import { callerOf, newEmptyWorld, openWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, callerOf, newEmptyWorld, openWorld, signIn } from '../../support/world.ts'
 import { elementsOf, textOf } from '../../transcript/support/elements.ts'
 import { evidenceOf, textMessage, timelineOf } from './evidence/support/pages.ts'
 import { audited, untilSigned } from './support.ts'
@@ -37,7 +37,7 @@ test('a file is broken off when the past of its session is erased meanwhile', as
 })
 
 test('a service without a key says so, and has no file', async () => {
-  const unsigned = await newEmptyWorld({ env: { SUMMARY_PROVIDER: 'none' } })
+  const unsigned = await newEmptyWorld({ env: { ...WITH_WORKER, SUMMARY_PROVIDER: 'none' } })
   try {
     const eve = await signIn(await unsigned.openNode())
     const { page } = await eve.newTrace({}, [textMessage('a', 'one')])

@@ -8,12 +8,13 @@ import { all } from '../../eventstore/log/support/events.ts'
 import { type Database, onServer } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
 import { until } from '../../support/until.ts'
+import { WITH_WORKER } from '../../support/world.ts'
 import { naiveRoot } from './naive.ts'
 
 export const signer: Signer = generateSigner('traces.example.com/log')
 
 /** The environment of a service whose checkpoints are signed. */
-export const audited = { AUDIT_KEY: signer.text }
+export const audited = { ...WITH_WORKER, AUDIT_KEY: signer.text }
 
 /** A trace with so many messages; gives its id. */
 export const writeTrace = async ({ call }: App, token: string, trace: string, count: number, text = 'text') => {

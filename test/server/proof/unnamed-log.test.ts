@@ -3,10 +3,10 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { generateSigner, type Signer } from '../../../src/server/proof/note.ts'
 import { until } from '../../support/until.ts'
-import { openEmptyWorld } from '../../support/world.ts'
+import { WITH_WORKER, openEmptyWorld } from '../../support/world.ts'
 
 const test = suite('a log whose key was made before the service had an address')
-const { openNode } = await openEmptyWorld(test, { env: { AUDIT_PUBLIC: 'on' } })
+const { openNode } = await openEmptyWorld(test, { env: { ...WITH_WORKER, AUDIT_PUBLIC: 'on' } })
 
 test('is warned of at each start, until its checkpoints have the name of a host', async () => {
   const [unnamed, named] = ['tracebook.invalid/log', 'traces.example.org'].map((name) => generateSigner(name))

@@ -11,7 +11,7 @@ import { expire, type ExpireOptions, expireUnlessQuarantined } from '../../../sr
 import { traces } from '../../../src/server/trace/decide.ts'
 import { traceSource } from '../../../src/server/trace/source.ts'
 import type { App } from '../../support/open-app.ts'
-import { type EmptyWorld, type Person, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
+import { WITH_WORKER, type EmptyWorld, type Person, callerOf, newEmptyWorld, signIn } from '../../support/world.ts'
 import { until } from '../../support/until.ts'
 
 type Scene = EmptyWorld & { clock: { now: number }; pool: pg.Pool }
@@ -21,7 +21,7 @@ const test = suite<Scene>('retention')
 
 test.before.each(async (scene) => {
   scene.clock = { now: Date.now() - 40 * DAY }
-  Object.assign(scene, await newEmptyWorld())
+  Object.assign(scene, await newEmptyWorld({ env: WITH_WORKER }))
   scene.pool = new pg.Pool({ connectionString: scene.database.url, max: 1 })
 })
 test.after.each(async ({ close, pool }) => {

@@ -3,6 +3,8 @@ import { suite } from 'uvu'
 import type { EventLog } from '../../../../src/eventstore/log/log.ts'
 import { type PostgresLogOptions, openPostgresLog } from '../../../../src/eventstore/log/postgres/postgres-log.ts'
 import { type Database, freshDatabase } from '../../../support/database.ts'
+import { until } from '../../../support/until.ts'
+import { aStream, numbered } from './events.ts'
 import { type Proxy, newProxy } from './proxy.ts'
 
 /** For each test a database of its own, a network that can fail, and a direct connection to the database. */
@@ -41,6 +43,17 @@ export const faultSuite = (name: string) => {
   })
   return test
 }
+
+/**
+ * Appends to new streams until one append succeeds. On a busy machine a log with a short deadline may give up the first ones, which also connect.
+ */
+export const untilItAppends = (log: EventLog): Promise<true> =>
+  until(() =>
+    log.append(aStream(), 'none', numbered(1)).then(
+      () => true as const,
+      () => false,
+    ),
+  )
 
 /** How many backends the log has, by their purpose. */
 export const backends = async (sql: pg.Client, purpose: 'writer' | 'listener'): Promise<number> => {

@@ -63,7 +63,7 @@ const load = (app: App, token: string) =>
     ...Object.values(loads).map((start) => start(app, token)),
   ])
 
-for (const connections of [minConnections(groups.length), 34]) {
+for (const connections of [minConnections(groups.length), 31]) {
   test(`are never more than ${connections} with DATABASE_CONNECTIONS=${connections}, whatever it does`, async () => {
     const env = {
       ...WITH_WORKER,

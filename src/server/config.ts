@@ -45,7 +45,7 @@ export const Environment = z.object({
     .default(() => defaultDataDir()),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_READ_URL: databaseUrl.optional(),
-  DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(40),
+  DATABASE_CONNECTIONS: wholeNumber(minConnections(groups.length), 10_000).default(37),
   // Only its beginning is checked here: a list of hosts is no valid URL. The adapter parses the rest.
   EVENTSTORE_URL: z
     .string()

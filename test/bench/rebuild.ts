@@ -10,7 +10,7 @@ import type { EventLog } from '../../src/eventstore/log/log.ts'
 import { openPostgresLog } from '../../src/eventstore/log/postgres/postgres-log.ts'
 import { wholeAppends } from '../../src/eventstore/log/whole-appends.ts'
 import { onServer } from '../support/database.ts'
-import { outage } from '../support/silent.ts'
+import { NO_CLEANUP, outage } from '../support/silent.ts'
 import { messages } from './corpus.ts'
 import { type Measured, type Setting, metadata, withDatabase } from './measure.ts'
 import { bareCopy } from './yardsticks.ts'
@@ -69,6 +69,7 @@ const buildOnce = async (url: string, log: EventLog): Promise<number> => {
     quarantine: newQuarantine(),
     logger: { info: () => {}, error: console.error },
     outage,
+    cleanup: NO_CLEANUP,
   })
   await watermark.waitFor(await log.head(), 600_000)
   const seconds = (performance.now() - started) / 1_000

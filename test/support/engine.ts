@@ -5,6 +5,7 @@ import { newWatermark } from '../../src/eventstore/engine/watermark.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { newQuarantine } from '../../src/eventstore/engine/quarantine.ts'
 import { openReads } from '../../src/eventstore/engine/reads.ts'
+import { newSchemaCleanups } from '../../src/eventstore/engine/schema-cleanup.ts'
 import { startRunner } from '../../src/eventstore/engine/runner.ts'
 import { newTransactor } from '../../src/eventstore/engine/transact.ts'
 import { formats } from '../../src/server/events.ts'
@@ -32,7 +33,11 @@ export const openEngine = (
   const codec = newCodec(formats)
   const watermark = newWatermark()
   const quarantine = newQuarantine()
-  const runner = startRunner({ url, group: mainGroup, log, codec, watermark, quarantine, logger: silent, outage })
+  const cleanups = newSchemaCleanups({ url, logger: silent })
+  const runner = startRunner({
+    ...{ url, group: mainGroup, log, codec, watermark, quarantine, logger: silent, outage },
+    cleanup: cleanups.of(mainGroup),
+  })
   const reads = openReads<ReadTables>({
     url,
     schema: schemaOf(mainGroup),
@@ -44,6 +49,7 @@ export const openEngine = (
   const transactor = newTransactor({ kind: traces, source, log, codec, now, budget, trim: trimTrace })
   const close = async () => {
     await runner.close()
+    await cleanups.close()
     await log.close()
     await reads.close()
   }

@@ -99,7 +99,7 @@ export const openApp = async (databaseUrl: string, options: OpenOptions = {}) =>
   const config = readConfig({
     RATE_LIMITS: 'off',
     CATALOGUE_URL: 'none',
-    DATABASE_CONNECTIONS: '33', // the minimum, because test files that run at once share the server
+    DATABASE_CONNECTIONS: '30', // the minimum, because test files that run at once share the server
     ...logEnvironment(databaseUrl),
     ...options.env,
   })

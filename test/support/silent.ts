@@ -4,3 +4,6 @@ import { newOutageLog } from '../../src/eventstore/engine/outage.ts'
 export const silent = { info: () => {}, warn: () => {}, error: () => {} }
 
 export const outage = newOutageLog(silent)
+
+/** Leaves the schemas of other versions alone. */
+export const NO_CLEANUP = { run: () => {}, postpone: () => {} }

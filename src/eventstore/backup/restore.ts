@@ -106,8 +106,8 @@ export const checkRestorable = async (path: string, check?: () => void): Promise
  * @throws NotEmpty, UnsuitableServer before anything is changed
  */
 export const restoreBackup = async (header: Header, options: RestoreOptions): Promise<RestoreResult> => {
-  await assertSuitable(options.url)
   return withConnection(newClient(options.url, 'restore'), async (client) => {
+    await assertSuitable((text) => client.query(text))
     await begin(client)
     await migrateTo(options.url, header.migration)
     return fill(client, options)

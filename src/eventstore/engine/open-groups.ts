@@ -5,6 +5,7 @@ import { type Group, MAIN, schemaOf } from './group.ts'
 import { newLag } from './lag.ts'
 import { newQuarantine } from './quarantine.ts'
 import { type RunnerOptions, startRunner } from './runner.ts'
+import { type SchemaCleanup, newSchemaCleanups } from './schema-cleanup.ts'
 import { type Watermark, newWatermark } from './watermark.ts'
 
 type OpenGroupOptions = {
@@ -18,6 +19,7 @@ type OpenGroupOptions = {
   readonly lastSeen: Pick<Watermark, 'position'>
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
+  readonly cleanup: SchemaCleanup
   readonly observe?: RunnerOptions['observe']
   readonly hasRoom?: RunnerOptions['hasRoom']
 }
@@ -27,12 +29,12 @@ type OpenGroupOptions = {
  * projections, somebody else moves its watermark.
  */
 const openGroup = (options: OpenGroupOptions) => {
-  const { url, group, log, codec, runs, lastSeen, logger, outage, observe, hasRoom } = options
+  const { url, group, log, codec, runs, lastSeen, logger, outage, cleanup, observe, hasRoom } = options
   const schema = schemaOf(group)
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
   const runner = runs
-    ? startRunner({ ...common, group, log, codec, logger, outage, hasRoom, ...(observe ? { observe } : {}) })
+    ? startRunner({ ...common, group, log, codec, logger, outage, cleanup, hasRoom, ...(observe ? { observe } : {}) })
     : undefined
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
@@ -43,7 +45,7 @@ const openGroup = (options: OpenGroupOptions) => {
 
 export type OpenGroup = ReturnType<typeof openGroup>
 
-type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe'> & {
+type OpenGroupsOptions = Omit<OpenGroupOptions, 'group' | 'observe' | 'cleanup'> & {
   readonly groups: readonly Group[]
   /** Of the server whose read models this node reads. Default: `url`. */
   readonly readUrl?: string
@@ -67,9 +69,15 @@ const assertNames = (groups: readonly Group[]) => {
  */
 export const openGroups = ({ groups, readUrl, observe, ...common }: OpenGroupsOptions) => {
   assertNames(groups)
-  const { url, log } = common
+  const { url, log, logger } = common
+  const cleanups = newSchemaCleanups({ url, logger })
   const all = groups.map((group) =>
-    openGroup({ ...common, group, observe: (events, ms) => observe(group.name, events, ms) }),
+    openGroup({
+      ...common,
+      group,
+      cleanup: cleanups.of(group),
+      observe: (events, ms) => observe(group.name, events, ms),
+    }),
   )
   const watch = watchCheckpoints({
     url,
@@ -80,7 +88,7 @@ export const openGroups = ({ groups, readUrl, observe, ...common }: OpenGroupsOp
   /** The group that commands and queries read from. */
   const main = all.find(({ group }) => group.name === MAIN)!
   const close = async () => {
-    await Promise.all([watch.close(), ...all.map((open) => open.close())])
+    await Promise.all([watch.close(), ...all.map((open) => open.close()), cleanups.close()])
   }
   return { main, all, close }
 }

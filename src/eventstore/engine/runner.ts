@@ -9,7 +9,7 @@ import { type KeepOptions, type KeepingState, keepReadModels } from './keep-read
 import { startLeaderLoop } from './leader-process.ts'
 import type { OutageLog } from './outage.ts'
 import { isOutage, isRetryable } from './retryable-errors.ts'
-import { newSchemaCleanup } from './schema-cleanup.ts'
+import type { SchemaCleanup } from './schema-cleanup.ts'
 import { holdUseLock, locks } from './schema.ts'
 
 const RECONNECT_MS = 150
@@ -26,6 +26,7 @@ type SharedOptions = 'url' | 'group' | 'log' | 'codec' | 'watermark' | 'quaranti
 export type RunnerOptions = Pick<KeepOptions, SharedOptions> & {
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
   readonly outage: OutageLog
+  readonly cleanup: SchemaCleanup
 }
 
 /** Why a runner has stopped; shown to the operator. */
@@ -44,10 +45,9 @@ const publishStop = (url: string, schema: string) =>
  * that cannot be applied goes into quarantine; too many of them stop the runner, with an error in the service's log.
  */
 export const startRunner = (options: RunnerOptions) => {
-  const { url, group, logger, outage } = options
+  const { url, group, logger, outage, cleanup } = options
   const schema = schemaOf(group)
   const part = `projections of ${group.name}`
-  const cleanup = newSchemaCleanup({ url, group, logger })
   let state: RunnerState = { is: 'starting' }
 
   let lastMessage = ''
@@ -59,7 +59,6 @@ export const startRunner = (options: RunnerOptions) => {
   const keep: Omit<KeepOptions, 'signal'> = {
     ...options,
     schema,
-    cleanup,
     begun: () => {
       outage.recovered(part)
       logOnce('this process updates the read models')
@@ -98,8 +97,5 @@ export const startRunner = (options: RunnerOptions) => {
 
   const connect = () => newApplyingClient(url, schema)
   const loop = startLeaderLoop({ url, connect, work, onEnd, closeMs: CLOSE_MS })
-  const close = async () => {
-    await Promise.all([loop.close(), cleanup.close()])
-  }
-  return { state: () => state, close }
+  return { state: () => state, close: loop.close }
 }

@@ -7,43 +7,64 @@ import { dropUnused } from './schema.ts'
 const MIN_INTERVAL_MS = 60_000
 const STATEMENT_MS = 30_000
 
-/** Uses a connection of its own, so that a drop that waits for a query does not delay the projections. */
-export const newSchemaCleanup = (options: {
+/** The clean-up of one group. */
+export type SchemaCleanup = {
+  /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
+  readonly run: () => void
+  /** Drops nothing for a minute: after an outage other processes need time to lock the schemas that they use. */
+  readonly postpone: () => void
+}
+
+/** Uses a connection for all groups of a process, so that a drop that waits for a query does not delay the projections. */
+export const newSchemaCleanups = (options: {
   readonly url: string
-  readonly group: Group
   readonly logger: Pick<MinimalLogger, 'info' | 'error'>
 }) => {
-  const { url, group, logger } = options
-  let last = Number.NEGATIVE_INFINITY
+  const { url, logger } = options
+  const due = new Set<Group>()
   let client: pg.Client | undefined
   let running: Promise<void> | undefined
   let closed = false
 
-  const drop = async () => {
-    const connection = newClient(url, 'schema cleanup', STATEMENT_MS)
-    client = connection
-    try {
-      await connection.connect()
-      const dropped = await dropUnused(connection, group)
-      if (dropped.length > 0) logger.info({ dropped }, 'dropped unused read models')
-    } catch (error) {
-      if (!closed) logger.error({ err: error }, 'unused read models cannot be dropped; trying again later')
-    } finally {
-      await closeConnection(connection)
-      running = undefined
+  const report = (error: unknown) => {
+    if (!closed) logger.error({ err: error }, 'unused read models cannot be dropped; trying again later')
+  }
+
+  const drop = async (connection: pg.Client, group: Group) => {
+    due.delete(group)
+    const dropped = await dropUnused(connection, group)
+    if (dropped.length > 0) logger.info({ dropped }, 'dropped unused read models')
+  }
+
+  const work = async () => {
+    while (due.size > 0 && !closed) {
+      const connection = newClient(url, 'schema cleanup', STATEMENT_MS)
+      client = connection
+      try {
+        await connection.connect()
+        for (const group of due) await drop(connection, group).catch(report)
+      } catch (error) {
+        due.clear()
+        report(error)
+      } finally {
+        await closeConnection(connection)
+      }
     }
+    running = undefined
   }
 
-  /** Drops nothing for a minute: after an outage other processes need time to lock the schemas that they use. */
-  const postpone = () => {
-    last = performance.now()
-  }
-
-  /** Starts to drop the group's unused schemas, unless that was done within the last minute. Returns at once. */
-  const run = () => {
-    if (closed || running || performance.now() - last < MIN_INTERVAL_MS) return
-    postpone()
-    running = drop()
+  const of = (group: Group): SchemaCleanup => {
+    let last = Number.NEGATIVE_INFINITY
+    const postpone = () => {
+      last = performance.now()
+    }
+    const run = () => {
+      if (closed || performance.now() - last < MIN_INTERVAL_MS) return
+      postpone()
+      due.add(group)
+      running ??= work()
+    }
+    return { run, postpone }
   }
 
   const close = async () => {
@@ -52,7 +73,5 @@ export const newSchemaCleanup = (options: {
     await running
   }
 
-  return { run, postpone, close }
+  return { of, close }
 }
-
-export type SchemaCleanup = ReturnType<typeof newSchemaCleanup>

@@ -65,11 +65,11 @@ const withMigrator = async <T>(
   migrations: Migrations,
   work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>,
 ): Promise<T> => {
-  await assertSuitable(url)
   const db = new Kysely<unknown>({
     dialect: new OwnDialect({ pool: newPool({ url, name: 'migrations', max: 2, statementTimeoutMs: NO_TIMEOUT }) }),
   })
   try {
+    await assertSuitable((text) => sql.raw(text).execute(db))
     const provider = { getMigrations: () => Promise.resolve({ ...migrations }) }
     return await work(new Migrator({ db, provider, migrationTableSchema: SCHEMA }), db)
   } finally {

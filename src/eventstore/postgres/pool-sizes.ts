@@ -10,7 +10,7 @@ export type PoolSizes = {
   readonly attribution: number
 }
 
-/** The single connections of a process; the last is open only at times. */
+/** The single connections of a process; the last two are open only at times. */
 const PER_PROCESS = [
   'log writer',
   'log listener',
@@ -20,9 +20,10 @@ const PER_PROCESS = [
   'retention',
   'proof',
   'upkeep',
+  'schema cleanup',
 ] as const
-/** The single connections for each group of read models; the last two are open only at times. */
-const PER_GROUP = ['projections', 'lost answers', 'schema cleanup'] as const
+/** The single connections for each group of read models; the last is open only at times. */
+const PER_GROUP = ['projections', 'lost answers'] as const
 
 export const singleConnections = (groups: number): number => PER_PROCESS.length + groups * PER_GROUP.length
 

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { newClient, withConnection } from './connect.ts'
 
 /** The server of `DATABASE_URL` cannot be used, and never will be as it is. The message says what to do. */
 export class UnsuitableServer extends Error {
@@ -42,12 +41,13 @@ export const unsuitable = ({ number, version, database, role, encoding, seqscan 
   return undefined
 }
 
+type Query = (text: string) => Promise<{ readonly rows: readonly unknown[] }>
+
 /** @throws UnsuitableServer */
-export const assertSuitable = (url: string): Promise<void> =>
-  withConnection(newClient(url, 'start'), async (client) => {
-    const problem = unsuitable((await client.query<Suitability>(suitability)).rows[0]!)
-    if (problem) throw new UnsuitableServer(problem)
-  })
+export const assertSuitable = async (query: Query): Promise<void> => {
+  const problem = unsuitable((await query(suitability)).rows[0] as Suitability)
+  if (problem) throw new UnsuitableServer(problem)
+}
 
 /** What only a server can be told, and how many more connections it takes. */
 export type ServerState = {
@@ -95,7 +95,3 @@ export const warningsOf = ({ free, autovacuum, logsValues }: ServerState, connec
 
 export const readServerState = async (client: Pick<pg.ClientBase, 'query'>): Promise<ServerState> =>
   (await client.query<ServerState>(serverState)).rows[0]!
-
-/** The warnings about the server of this database, for a process that may open this many connections. */
-export const serverWarnings = (url: string, connections: number): Promise<string[]> =>
-  withConnection(newClient(url, 'start'), async (client) => warningsOf(await readServerState(client), connections))

@@ -15,11 +15,11 @@ import { formats } from '../events.ts'
 import { openTimelineReads } from '../history/timeline-reads.ts'
 import type { EventLog } from '../../eventstore/log/log.ts'
 import { newMetrics } from '../http/metrics.ts'
-import { ANSWER_MS, newPool } from '../../eventstore/postgres/connect.ts'
+import { ANSWER_MS, newClient, newPool, withConnection } from '../../eventstore/postgres/connect.ts'
 import { keepErrorsTerse } from '../../eventstore/postgres/error-verbosity.ts'
 import { migrate } from '../../eventstore/postgres/migrate.ts'
 import { poolSizes } from '../../eventstore/postgres/pool-sizes.ts'
-import { serverWarnings } from '../../eventstore/postgres/server-check.ts'
+import { readServerState, warningsOf } from '../../eventstore/postgres/server-check.ts'
 import { openSearchReads } from '../search/reads.ts'
 import { installGauges } from './gauges.ts'
 import { openServiceLog } from './log.ts'
@@ -52,15 +52,21 @@ const overWhenChanged = (log: Pick<EventLog, 'onChange'>, logger: Logger): Abort
   return over.signal
 }
 
+/** Keeps the server's log of errors terse. Returns what an operator should change on the server, one sentence each. */
+const prepareServer = (url: string, connections: number): Promise<string[]> =>
+  withConnection(newClient(url, 'start'), async (client) => {
+    const verbosity = await keepErrorsTerse(client)
+    const warnings = warningsOf(await readServerState(client), connections)
+    return verbosity ? [...warnings, verbosity] : warnings
+  })
+
 /** Migrates the database, and opens the log and the read models, with the positions that this node has reached in both. */
 export const openStores = async (options: StoresOptions) => {
   const { config, databaseUrl, logger, isReopened = false, groups: known = allGroups } = options
   const { isDiskLow = () => false } = options
   const sizes = poolSizes(config.DATABASE_CONNECTIONS, known.length)
   await migrate(databaseUrl)
-  const verbosity = await keepErrorsTerse(databaseUrl)
-  for (const warning of await serverWarnings(databaseUrl, config.DATABASE_CONNECTIONS)) logger.warn({}, warning)
-  if (verbosity) logger.warn({}, verbosity)
+  for (const warning of await prepareServer(databaseUrl, config.DATABASE_CONNECTIONS)) logger.warn({}, warning)
   const metrics = newMetrics()
   const log = await openServiceLog({
     databaseUrl,

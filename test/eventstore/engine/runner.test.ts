@@ -15,7 +15,7 @@ import type { Database } from '../../support/database.ts'
 import { openEngine } from '../../support/engine.ts'
 import type { App } from '../../support/open-app.ts'
 import { sweepAll } from '../../support/sweep.ts'
-import { outage, silent } from '../../support/silent.ts'
+import { NO_CLEANUP, outage, silent } from '../../support/silent.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { until } from '../../support/until.ts'
 import { newWorld, signIn } from '../../support/world.ts'
@@ -129,6 +129,7 @@ test('another version builds its own schema while this one serves', async ({ app
     quarantine,
     logger: silent,
     outage,
+    cleanup: NO_CLEANUP,
   })
   await until(() => runner.state().is === 'running')
   over = true

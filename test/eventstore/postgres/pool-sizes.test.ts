@@ -20,11 +20,11 @@ test('never shrink if more connections are available', () => {
 })
 
 test('leave room in the usual 100 of a server for two processes, psql and a backup', () => {
-  assert.equal(poolSizes(40, 4), {
+  assert.equal(poolSizes(37, 4), {
     ...{ reads: 6, log: 3, operations: 3, jobs: 2, limits: 1 },
     ...{ timeline: 2, search: 2, attribution: 1 },
   })
-  assert.ok(2 * inAll(40, 4) + 10 <= 100 - 3) // the last three are the superuser's
+  assert.ok(2 * inAll(37, 4) + 10 <= 100 - 3) // the last three are the superuser's
 })
 
 test.run()

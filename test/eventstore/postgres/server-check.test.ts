@@ -7,12 +7,7 @@ import { suite } from 'uvu'
 import * as assert from 'uvu/assert'
 import { readConfig } from '../../../src/server/config.ts'
 import { migrate } from '../../../src/eventstore/postgres/migrate.ts'
-import {
-  UnsuitableServer,
-  serverWarnings,
-  unsuitable,
-  warningsOf,
-} from '../../../src/eventstore/postgres/server-check.ts'
+import { UnsuitableServer, unsuitable, warningsOf } from '../../../src/eventstore/postgres/server-check.ts'
 import { openDatabase } from '../../../src/server/service/database.ts'
 import { errorOf as reasonOf } from '../log/support/events.ts'
 import { databaseUrl, dropDatabase, freshDatabase, onServer } from '../../support/database.ts'
@@ -127,7 +122,6 @@ test('is warned of at the start if it takes fewer connections than the service m
   const lines: string[] = []
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   try {
-    assert.equal(await serverWarnings(database.url, 1), [])
     const name = new URL(database.url).pathname.slice(1)
     await onServer(process.env.TEST_POSTGRES_URL!, `alter database "${name}" connection limit 38`)
     const app = await openApp(database.url, { logger, env: { DATABASE_CONNECTIONS: '39' } })

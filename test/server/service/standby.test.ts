@@ -154,7 +154,7 @@ test('a standby that was promoted is not read, nor as a standby again with what 
 
 test('doctor counts a node that reads a standby as one process', () =>
   withConnection(newClient(url, 'test'), async (client) => {
-    const { processes } = await readConnections(client, 33)
+    const { processes } = await readConnections(client, 30)
     assert.is(processes, 2)
   }))
 

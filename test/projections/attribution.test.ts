@@ -169,8 +169,14 @@ test('rows are those of a slow computation, for any changes, and those of a rebu
     }),
     { numRuns: runs(4), endOnFailure: true },
   )
+  // The last changes may have left nothing.
+  for (const order of [0, 1]) {
+    const call = { tool: 'Write', path: 'a', content: LINES[order]! } as const
+    await run(present, { is: 'call', trace: 3, order, call })
+  }
+  await known(node)
   const live = await rowsNow()
-  assert.ok(live.written_files!.length > 3)
+  assert.ok(live.written_files!.length > 1)
   await rebuild({ url: database.url, group: attributionGroup, log: node.service.log, codec: newCodec(formats) })
   assert.equal(await rowsNow(), live)
 })

@@ -72,7 +72,7 @@ export const openLastingWorld = async (): Promise<World> => {
 let shared: Promise<World> | undefined
 
 /**
- * The world that the test files of a process share, because a node opens some 25 connections. It has been used before: such a file names no user,
+ * The world that the test files of a process share, because a node opens some 15 connections. It has been used before: such a file names no user,
  * namespace or public trace as another file could, and looks at nothing that others change.
  */
 export const sharedWorld = (): Promise<Pick<World, 'node'>> => (shared ??= openLastingWorld())

@@ -129,11 +129,12 @@ export const watchCheckpoints = ({ url, readUrl, log, groups }: WatchOptions): {
   }
 
   const run = async () => {
-    let isDue = 0
+    let allDueAt = 0
     while (!closed) {
-      const all = performance.now() >= isDue
-      if (all) isDue = performance.now() + IDLE_MS
-      await ifLate(TIMEOUT_MS, read.destroy, pollSome(all ? watched : watched.filter(isWaitedFor)))
+      const waitedFor = watched.filter(isWaitedFor)
+      const isAllDue = waitedFor.length === 0 || performance.now() >= allDueAt
+      if (isAllDue) allDueAt = performance.now() + IDLE_MS
+      await ifLate(TIMEOUT_MS, read.destroy, pollSome(isAllDue ? watched : waitedFor))
       if (watched.some(isWaitedFor)) await pause(BUSY_MS)
       else await wakeup.sleep(IDLE_MS)
     }

@@ -20,7 +20,7 @@ type OpenGroupOptions = {
   readonly logger: RunnerOptions['logger']
   readonly outage: RunnerOptions['outage']
   readonly cleanup: SchemaCleanup
-  readonly observe?: RunnerOptions['observe']
+  readonly observe: NonNullable<RunnerOptions['observe']>
   readonly hasRoom?: RunnerOptions['hasRoom']
 }
 
@@ -34,7 +34,7 @@ const openGroup = (options: OpenGroupOptions) => {
   const [watermark, quarantine] = [newWatermark(), newQuarantine()]
   const common = { url, watermark, quarantine }
   const runner = runs
-    ? startRunner({ ...common, group, log, codec, logger, outage, cleanup, hasRoom, ...(observe ? { observe } : {}) })
+    ? startRunner({ ...common, group, log, codec, logger, outage, cleanup, hasRoom, observe })
     : undefined
   /** The state of this node's runner; undefined if this node runs none. */
   const state = () => runner?.state()
@@ -83,7 +83,12 @@ export const openGroups = ({ groups, readUrl, observe, ...common }: OpenGroupsOp
     url,
     readUrl: readUrl ?? url,
     log,
-    groups: all.map(({ state, ...group }) => ({ ...group, isNeeded: () => state()?.is !== 'running' })),
+    groups: all.map(({ schema, watermark, quarantine, state }) => ({
+      schema,
+      watermark,
+      quarantine,
+      isNeeded: () => state()?.is !== 'running',
+    })),
   })
   /** The group that commands and queries read from. */
   const main = all.find(({ group }) => group.name === MAIN)!

@@ -1,4 +1,4 @@
-/** A set of the numbers that things get from 0 on, in one array: as a `Set` of as many numbers it would take six times as long to fill. */
+/** A set of small numbers, in one array. For 10,000 numbers, added twice, a `Set` takes five times as long. */
 export type NumberSet = {
   readonly add: (number: number) => void
   readonly size: () => number

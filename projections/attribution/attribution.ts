@@ -53,7 +53,7 @@ export const attribution = (mainSchema: string) =>
       ),
     derive: (changes, sender) => {
       const messages = [...changes].flatMap(([traceId, { messages: some }]) =>
-        [...some].map(([ordinal, { isNew }]) => ({ traceId, ordinal, isNew })),
+        [...some].map(([ordinal, reading]) => ({ traceId, ordinal, ...reading })),
       )
       if (messages.length === 0) return undefined
       openMainSchema(sender, mainSchema)

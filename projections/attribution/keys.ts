@@ -4,17 +4,28 @@ import { uuids } from '../../src/eventstore/postgres/arrays.ts'
 import { type LineKeyRow, lineKeysStatement, lineKeysToMake, makeLineKeys } from '../../src/server/trace/line-keys.ts'
 import { usedKeysTable } from '../../src/tables/attribution.ts'
 import { removeTraces } from './rows.ts'
-import type { Key } from './stored-messages.ts'
+import type { ToRead } from './stored-messages.ts'
 
 type UsedKey = { readonly namespaceId: string; readonly key: string }
 
 const used = usedKeysTable.unnest<UsedKey>({ namespace_id: ({ namespaceId }) => namespaceId, key: ({ key }) => key })
 
-/** The keyed hash of each namespace. A key that is missing is made; another node may make it at the same time, so it is read again. */
+const namespacesStatement = `
+  select t.id, t.namespace_id from unnest($1::uuid[]) u (id)
+  cross join lateral (select * from traces r where r.id = u.id limit 1) t`
+
+/**
+ * The keyed hash of each trace that is there, which is that of its namespace. A key that is missing is made; another node may make it at the same time,
+ * so it is read again.
+ */
 export const readHashes = async (
   { read, write }: Sender,
-  namespaceIds: readonly string[],
+  traceIds: readonly string[],
 ): Promise<Map<string, KeyedHash>> => {
+  const traces = await read<{ id: string; namespace_id: string }>('attribution-namespaces', namespacesStatement, [
+    uuids(traceIds),
+  ])
+  const namespaceIds = [...new Set(traces.map(({ namespace_id }) => namespace_id))]
   const readKeys = () => read<LineKeyRow>('attribution-keys', lineKeysStatement, [namespaceIds])
   let rows = await readKeys()
   const missing = namespaceIds.filter((id) => rows.every(({ namespace_id }) => namespace_id !== id))
@@ -24,7 +35,8 @@ export const readHashes = async (
   }
   const keys = rows.map(({ namespace_id, secret }) => ({ namespaceId: namespace_id, key: keyIdOf(secret) }))
   if (keys.length > 0) write('attribution-used', `${used.insert} on conflict do nothing`, used.values(keys))
-  return new Map(rows.map(({ namespace_id, secret }) => [namespace_id, newKeyedHash(secret)]))
+  const hashes = new Map(rows.map(({ namespace_id, secret }) => [namespace_id, newKeyedHash(secret)]))
+  return new Map(traces.map(({ id, namespace_id }) => [id, hashes.get(namespace_id)!]))
 }
 
 const ofTraces = `u.namespace_id in (
@@ -50,8 +62,6 @@ const lostKeys = async ({ read, session }: Sender, traceIds: readonly string[]):
   lookedAt.add(session)
   return rows.map(({ namespace_id }) => namespace_id)
 }
-
-type ToRead = Key & { readonly isNew: boolean }
 
 /** The messages that a batch changes, and all messages of namespaces whose key was lost: their rows are removed. */
 export const withLostKeys = async (sender: Sender, messages: readonly ToRead[]): Promise<readonly ToRead[]> => {

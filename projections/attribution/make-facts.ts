@@ -1,7 +1,7 @@
 import type { KeyedHash } from '../../src/base/line-hashes.ts'
 import { newYielding } from '../../src/base/yielding.ts'
 import type { ReadRows, Sender } from '../../src/eventstore/engine/projection.ts'
-import { float8s, int4s, int8s, uuids } from '../../src/eventstore/postgres/arrays.ts'
+import { int4s, int8s, uuids } from '../../src/eventstore/postgres/arrays.ts'
 import { factOf } from '../../src/server/trace/messages/facts.ts'
 import {
   type CallLines,
@@ -21,16 +21,13 @@ import { type ShownRow, type WrittenRow, removeShown, removeWritten, writeShown,
 import {
   type Key,
   type Message,
-  type Place,
+  type ToRead,
   type Viewer,
   nameOf,
   readMessages,
   readParts,
   readShowing,
 } from './stored-messages.ts'
-
-/** A message to be read. Of a new one there are no rows. */
-export type ToRead = Key & { readonly isNew: boolean }
 
 /** How a call is named in the facts of messages. */
 const idInFacts = (callId: string): string =>
@@ -51,32 +48,41 @@ const readCalls = async (read: ReadRows, messages: readonly Message[]): Promise<
   return found
 }
 
-/** Files that are written whole have to be read again if they are at or behind a place in a trace; undefined means everywhere. */
-type Affected = { readonly traceId: string; readonly path: bigint; readonly after: Place | undefined }
+/** Files that are written whole have to be read again if they are at or behind a message of the trace; `EVERYWHERE` means wherever they are. */
+type Affected = { readonly traceId: string; readonly path: bigint; readonly after: number }
+
+const EVERYWHERE = -1
+
+/** A result, by the id of its call as a fact has it. */
+type Result = Key & { readonly id: string }
+
+const resultsOf = (some: readonly ToRead[], messages: readonly Message[]): Result[] => [
+  ...some.flatMap(({ traceId, ordinal, results = [] }) => results.map((id) => ({ traceId, ordinal, id }))),
+  ...messages.flatMap(({ traceId, ordinal, facts }) =>
+    facts.flatMap((fact) => (fact.is === 'result' ? [{ traceId, ordinal, id: fact.id }] : [])),
+  ),
+]
 
 /** The files that results show: those of the calls with their ids. A result that has changed may have been anywhere before. */
 const shownByResults = async (
   read: ReadRows,
-  messages: readonly Message[],
+  results: readonly Result[],
   hashes: ReadonlyMap<string, KeyedHash>,
   changed: ReadonlySet<string>,
 ): Promise<Affected[]> => {
-  const results = messages.flatMap((message) =>
-    message.facts.flatMap((fact) =>
-      fact.is === 'result' ? [{ message, call: hashOfCall(hashes.get(message.namespaceId)!, fact.id) }] : [],
-    ),
-  )
   if (results.length === 0) return []
   const rows = await read<{ nth: number; path: bigint | string }>(
     'attribution-answered',
     `select u.nth::int4, f.path from unnest($1::uuid[], $2::int8[]) with ordinality u (trace_id, call, nth)
      cross join lateral (select r.path from shown_files r where r.trace_id = u.trace_id and r.call = u.call offset 0) f`,
-    [uuids(results.map(({ message }) => message.traceId)), int8s(results.map(({ call }) => call))],
+    [
+      uuids(results.map(({ traceId }) => traceId)),
+      int8s(results.map(({ traceId, id }) => hashOfCall(hashes.get(traceId)!, id))),
+    ],
   )
   return rows.map(({ nth, path }) => {
-    const { message } = results[nth - 1]!
-    const after = changed.has(nameOf(message)) ? undefined : message.place
-    return { traceId: message.traceId, path: BigInt(path), after }
+    const { traceId, ordinal } = results[nth - 1]!
+    return { traceId, path: BigInt(path), after: changed.has(nameOf({ traceId, ordinal })) ? EVERYWHERE : ordinal }
   })
 }
 
@@ -86,28 +92,31 @@ const shownBefore = (read: ReadRows, keys: readonly Key[]): Promise<Affected[]> 
     `select f.trace_id, f.path from unnest($1::uuid[], $2::int4[]) u (trace_id, ordinal)
      join shown_files f on f.trace_id = u.trace_id and f.ordinal = u.ordinal`,
     [uuids(keys.map(({ traceId }) => traceId)), int4s(keys.map(({ ordinal }) => ordinal))],
-  ).then((rows) => rows.map(({ trace_id, path }) => ({ traceId: trace_id, path: BigInt(path), after: undefined })))
+  ).then((rows) => rows.map(({ trace_id, path }) => ({ traceId: trace_id, path: BigInt(path), after: EVERYWHERE })))
 
-/** The messages that write these files whole, at or behind these places. */
+const sortKeys = (m: string) =>
+  `(coalesce(${m}.sequence, 'infinity'), coalesce(${m}.timestamp, 'infinity'), ${m}.ordinal)`
+
+/** The messages that write these files whole, at or behind these messages. */
 const writersOf = async (read: ReadRows, affected: readonly Affected[]): Promise<Key[]> => {
   if (affected.length === 0) return []
   const rows = await read<{ trace_id: string; ordinal: number }>(
     'attribution-writers',
     `select distinct w.trace_id, w.ordinal
-     from unnest($1::uuid[], $2::int8[], $3::float8[], $4::float8[], $5::int4[]) u (trace_id, path, sequence, timestamp, ordinal)
+     from unnest($1::uuid[], $2::int8[], $3::int4[]) u (trace_id, path, after)
      cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t
+     left join lateral (
+       select * from messages r where r.trace_id = t.id and r.incarnation = t.incarnation and r.ordinal = u.after limit 1
+     ) a on true
      cross join lateral (
        select f.trace_id, f.ordinal from written_files f
        join messages m on m.trace_id = t.id and m.incarnation = t.incarnation and m.ordinal = f.ordinal
-       where f.trace_id = u.trace_id and f.whole = u.path
-         and (coalesce(m.sequence, 'infinity'), coalesce(m.timestamp, 'infinity'), m.ordinal) > (u.sequence, u.timestamp, u.ordinal)
+       where f.trace_id = u.trace_id and f.whole = u.path and (u.after = ${EVERYWHERE} or ${sortKeys('m')} > ${sortKeys('a')})
      ) w`,
     [
       uuids(affected.map(({ traceId }) => traceId)),
       int8s(affected.map(({ path }) => path)),
-      float8s(affected.map(({ after }) => after?.sequence ?? -Infinity)),
-      float8s(affected.map(({ after }) => after?.timestamp ?? -Infinity)),
-      int4s(affected.map(({ after }) => after?.ordinal ?? -1)),
+      int4s(affected.map(({ after }) => after)),
     ],
   )
   return rows.map(({ trace_id, ordinal }) => ({ traceId: trace_id, ordinal }))
@@ -131,7 +140,7 @@ const readShown = async (read: ReadRows, files: readonly WholeFile[]): Promise<v
 }
 
 const wholeFilesIn = (messages: readonly Read[], hashes: ReadonlyMap<string, KeyedHash>): WholeFile[] =>
-  messages.flatMap(({ traceId, place, namespaceId, calls }) =>
+  messages.flatMap(({ traceId, place, calls }) =>
     calls.flatMap(({ files }) =>
       files
         .filter(({ isWhole }) => isWhole)
@@ -139,7 +148,7 @@ const wholeFilesIn = (messages: readonly Read[], hashes: ReadonlyMap<string, Key
           traceId,
           place,
           file,
-          path: hashOfPath(hashes.get(namespaceId)!, file.path),
+          path: hashOfPath(hashes.get(traceId)!, file.path),
           shown: new Map<string, number>(),
         })),
     ),
@@ -154,8 +163,8 @@ const writtenRows = async (
   const turn = newYielding()
   const shownOf = new Map(whole.map(({ file, ...rest }) => [file, rest]))
   const rows: WrittenRow[] = []
-  for (const { calls, traceId, ordinal, incarnation, at, namespaceId } of messages) {
-    const hash = hashes.get(namespaceId)!
+  for (const { calls, traceId, ordinal, incarnation, at } of messages) {
+    const hash = hashes.get(traceId)!
     for (const { nth, identity, files } of calls)
       for (const [index, file] of files.entries()) {
         const before = shownOf.get(file)
@@ -176,8 +185,8 @@ const writtenRows = async (
 }
 
 const shownRows = (messages: readonly Read[], hashes: ReadonlyMap<string, KeyedHash>): ShownRow[] =>
-  messages.flatMap(({ traceId, ordinal, namespaceId, calls }) => {
-    const hash = hashes.get(namespaceId)!
+  messages.flatMap(({ traceId, ordinal, calls }) => {
+    const hash = hashes.get(traceId)!
     return calls.flatMap(({ nth, callId, shows }) =>
       shows === undefined
         ? []
@@ -188,18 +197,20 @@ const shownRows = (messages: readonly Read[], hashes: ReadonlyMap<string, KeyedH
 /** Writes the rows of messages as they are now, and of other messages whose rows depend on what these show. */
 const makeSome = async (sender: Sender, some: readonly ToRead[]): Promise<void> => {
   const { read, write } = sender
-  const messages = await readMessages(read, some)
+  const hashes = await readHashes(sender, [...new Set(some.map(({ traceId }) => traceId))])
+  const present = some.filter(({ traceId }) => hashes.has(traceId))
+  const toRead = present.filter(({ results }) => results === undefined)
+  const messages = toRead.length === 0 ? [] : await readMessages(read, toRead)
   const old = some.filter(({ isNew }) => !isNew)
   const before = old.length === 0 ? [] : await shownBefore(read, old)
   removeWritten(old, write)
   removeShown(old, write)
-  const hashes = await readHashes(sender, [...new Set(messages.map(({ namespaceId }) => namespaceId))])
   const own = await readCalls(read, messages.filter(mayMatter))
   const shown = shownRows(own, hashes)
   writeShown(shown, write)
   const changed = new Set(old.map(nameOf))
-  const moved = shown.filter((row) => changed.has(nameOf(row))).map((row) => ({ ...row, after: undefined }))
-  const affected = [...before, ...moved, ...(await shownByResults(read, messages, hashes, changed))]
+  const moved = shown.filter((row) => changed.has(nameOf(row))).map((row) => ({ ...row, after: EVERYWHERE }))
+  const affected = [...before, ...moved, ...(await shownByResults(read, resultsOf(present, messages), hashes, changed))]
   const isOwn = new Set(own.map(nameOf))
   const others = (await writersOf(read, affected)).filter((key) => !isOwn.has(nameOf(key)))
   removeWritten(others, write)

@@ -9,12 +9,21 @@ import { inPieces, keysOf, timeOf } from '../../src/server/trace/tokens/stored-r
 /** A message, by its trace and its place in the order of arrival. */
 export type Key = { readonly traceId: string; readonly ordinal: number }
 
+/** How a message is read. */
+export type Reading = {
+  /** Whether there are no rows of it. */
+  readonly isNew: boolean
+  /** The ids of its results (as facts have them), if nothing else of it matters. */
+  readonly results?: readonly string[]
+}
+
+export type ToRead = Key & Reading
+
 /** The place of a message in the list. */
 export type Place = { readonly sequence: number; readonly timestamp: number; readonly ordinal: number }
 
 /** What is known of a message of a present trace without its texts. */
 export type Message = Key & {
-  readonly namespaceId: string
   readonly incarnation: bigint
   readonly place: Place
   /** When its calls were made. */
@@ -30,14 +39,13 @@ export const isBefore = (a: Place, b: Place): boolean => bySortKeys(a, b) < 0
 const place = (m: string) =>
   `coalesce(${m}.sequence, 'infinity') as sequence, coalesce(${m}.timestamp, 'infinity') as timestamp, ${m}.ordinal`
 
-type MessageRow = FactsRow &
-  Place & { nth: number; namespace_id: string; incarnation: bigint; created_at: bigint; tools: string }
+type MessageRow = FactsRow & Place & { nth: number; incarnation: bigint; created_at: bigint; tools: string }
 
 // Before another trace with the same id has messages, it may be there without them.
 const presentTrace = 'cross join lateral (select * from traces r where r.id = u.trace_id limit 1) t'
 
 const messagesStatement = `
-  select u.nth::int4, t.namespace_id, t.incarnation, m.created_at, m.tools, ${place('m')}, ${factsColumns}
+  select u.nth::int4, t.incarnation, m.created_at, m.tools, ${place('m')}, ${factsColumns}
   from unnest($1::uuid[], $2::int4[]) with ordinality u (trace_id, ordinal, nth)
   ${presentTrace}
   cross join lateral (
@@ -51,7 +59,6 @@ export const readMessages = async (read: ReadRows, keys: readonly Key[]): Promis
   const rows = await read<MessageRow>('attribution-messages', messagesStatement, keysOf(keys))
   return rows.map((row) => ({
     ...keys[row.nth - 1]!,
-    namespaceId: row.namespace_id,
     incarnation: row.incarnation,
     place: row,
     at: timeOf(finite(row.timestamp), row.created_at),

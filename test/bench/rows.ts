@@ -12,6 +12,7 @@ import { realtimePush } from './realtime-push.ts'
 import { rebuild } from './rebuild.ts'
 import { roundTrips } from './round-trips.ts'
 import { searchIndex, searchQuery } from './search.ts'
+import { searchRare } from './search-rare.ts'
 import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { timeTravel } from './time-travel.ts'
 import { timelineLag } from './timeline-lag.ts'
@@ -63,6 +64,7 @@ export const rows: readonly Measure[] = [
   { name: 'timeline-lag', unit: '', measure: timelineLag },
   { name: 'search-index', unit: '', measure: searchIndex },
   { name: 'search-query', unit: '', measure: searchQuery },
+  { name: 'search-rare', unit: '', measure: searchRare },
   { name: 'usage', unit: '', measure: usage },
   { name: 'attribution', unit: '', measure: attribution },
   { name: 'attribution-question', unit: '', measure: attributionQuestion },

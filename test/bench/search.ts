@@ -15,7 +15,7 @@ type Options = Pick<Setting, 'world' | 'ms' | 'messages'>
 const sessions = { make: wordyMessages, batches: 3 } as const
 
 /** Waits until everything can be found. */
-const allIndexed = async (world: World) => {
+export const allIndexed = async (world: World) => {
   await caughtUp(world, searchGroup)
   const waiting = `select from ${schemaOf(searchGroup)}.search_backlog limit 1`
   await until(async () => (await onServer(world.databaseUrl, waiting)).rowCount === 0)

@@ -23,14 +23,15 @@ const REST_MS = 50
 const MANY_EVENTS = 500
 /** How often a rest looks whether a read waits. */
 const REST_STEP_MS = 5
-/** After how much of a rest the event loop was seen without the work of this group. */
-const SEEN_MS = 60
 
 /** The event loop counts as busy if it works for more than this share of the time. */
 const BUSY = 0.8
 /** On a busy event loop a deferred group rests so many times as long as its batch took, but at most for `MOST_REST_MS`. */
 const REST_TIMES = 9
 const MOST_REST_MS = 1_000
+/** A rest is over earlier if in its first so many milliseconds, or later, the event loop has worked for no more than this share of them. */
+const QUIET = 0.5
+const SEEN_MS = 60
 
 /** What a process does with its read models. A build has the position where it began, the one it has reached, and its goal (`head`). */
 export type KeepingState =
@@ -127,7 +128,7 @@ const applyBatch = async (lead: Lead, { events, through }: Batch) => {
  * ahead; a deferred group rests longer while requests need the time.
  * @param events the number of events in the batch
  * @param ms how long the batch took
- * @param busy the share of the time in which the event loop worked
+ * @param busy the share of the time since the batch before in which the event loop worked
  */
 export const restMs = (
   group: Pick<Group, 'isLazy' | 'isDeferred'>,
@@ -142,25 +143,22 @@ export const restMs = (
 type Rest = (events: number, ms: number, isOver?: () => boolean) => Promise<void>
 
 /**
- * Rests after a batch, or after a portion of the work that batches have left (then with no events), unless a read waits for this group. Whether the
- * event loop is busy is seen since the batch before, and after a while since the rest began: the batch itself keeps it busy. A rest that is over early
- * is made up for by the next.
+ * Rests after a batch, or after a portion of the work that batches have left (then with no events), unless a read waits for this group. The batch itself
+ * keeps the event loop busy: whether others do as well is seen during the rest. A rest that is over early is made up for by the next.
  */
 const newRest = ({ group, watermark, signal }: KeepOptions): Rest => {
   let utilization = performance.eventLoopUtilization()
   let worked = 0
   return async (events, ms, isOver = () => false) => {
-    const before = utilization
-    utilization = performance.eventLoopUtilization()
+    const [before, now] = [utilization, performance.eventLoopUtilization()]
+    utilization = now
     worked += ms
     const began = performance.now()
+    const least = restMs(group, events, worked, performance.eventLoopUtilization(now, before).utilization)
     const isEnough = () => {
       const rested = performance.now() - began
-      const { utilization: busy } =
-        rested < SEEN_MS
-          ? performance.eventLoopUtilization(utilization, before)
-          : performance.eventLoopUtilization(utilization)
-      return rested >= restMs(group, events, worked, busy)
+      const isQuiet = () => performance.eventLoopUtilization(now).utilization <= QUIET
+      return rested >= least || (rested >= SEEN_MS && isQuiet())
     }
     while (!isEnough() && !isOver() && !watermark.hasWaiters() && !signal.aborted) await pause(REST_STEP_MS, signal)
     if (!isOver()) worked = 0

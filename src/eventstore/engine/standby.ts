@@ -33,12 +33,15 @@ type StandbyOptions = {
 type Server = {
   readonly isStandby: boolean
   readonly system: string
+  /** Raised by each promotion. A standby learns of it from its primary, at a checkpoint. */
+  readonly timeline: number
   /** What is on the disk of a primary, or what a standby has applied. */
   readonly position: bigint
 }
 
 const selectServer = `
   select pg_is_in_recovery() as "isStandby", (select system_identifier from pg_control_system())::text as system,
+    (select timeline_id from pg_control_checkpoint()) as timeline,
     (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end - '0/0')::int8 as position`
 
 const readServer = async (client: Pick<pg.ClientBase, 'query'>): Promise<Server> =>
@@ -54,9 +57,12 @@ const NAME = 'the standby of DATABASE_READ_URL'
 /** What was restored from the same backup, or was the primary before a failover, has the same system identifier, and so have its standbys. */
 const FOREIGN = `${NAME} shows events that the log does not hold: it follows another server than DATABASE_URL`
 
-const problemOf = ({ isStandby, system }: Server, primarySystem: string): string | undefined => {
-  if (system !== primarySystem) return `${NAME} belongs to another system than DATABASE_URL`
-  return isStandby ? undefined : `${NAME} is no standby: it was promoted, or is the primary itself`
+const problemOf = ({ isStandby, system, timeline }: Server, primary: Server): string | undefined => {
+  if (system !== primary.system) return `${NAME} belongs to another system than DATABASE_URL`
+  if (!isStandby) return `${NAME} is no standby: it was promoted, or is the primary itself`
+  return timeline > primary.timeline
+    ? `${NAME} was promoted since it followed the server of DATABASE_URL: make it again from a base backup of that`
+    : undefined
 }
 
 /**
@@ -64,7 +70,7 @@ const problemOf = ({ isStandby, system }: Server, primarySystem: string): string
  * and a balancer sends them to another node.
  */
 export const openStandby = async ({ url, primaryUrl, log, schema, logger }: StandbyOptions): Promise<Standby> => {
-  const { system: primarySystem } = await withConnection(newClient(primaryUrl, 'start', ANSWER_MS), readServer)
+  let primary = await withConnection(newClient(primaryUrl, 'start', ANSWER_MS), readServer)
   const closing = new AbortController()
   const { signal } = closing
   let found: string | undefined
@@ -85,13 +91,14 @@ export const openStandby = async ({ url, primaryUrl, log, schema, logger }: Stan
 
   const lookAtPrimary = async (client: pg.Client) => {
     const at = performance.now()
-    goal ??= { position: (await readServer(client)).position, at }
+    primary = await readServer(client)
+    goal ??= { position: primary.position, at }
     isPrimaryAway = false
   }
 
   const lookAtStandby = async (client: pg.Client) => {
     const server = await readServer(client)
-    found = problemOf(server, primarySystem)
+    found = problemOf(server, primary)
     if (found || goal === undefined || server.position < goal.position) return
     appliedUpTo = goal.at
     goal = undefined
@@ -141,7 +148,7 @@ export const openStandby = async ({ url, primaryUrl, log, schema, logger }: Stan
   }
 
   const verify: Standby['verify'] = async (client) => {
-    const other = problemOf(await readServer(client), primarySystem)
+    const other = problemOf(await readServer(client), primary)
     if (other) throw new Unavailable(other)
   }
 

@@ -132,6 +132,9 @@ test('a write waits for a synchronous standby, and no longer for one that the pr
   assert.is(await countAt(reader, 'alone'), 0)
 })
 
+/** It was promoted; or, seen first, it shows events that were written there: into a log of its own, if the log is in PostgreSQL. */
+const UNREAD = /was promoted since|events that the log does not hold/
+
 test('a standby that was promoted is not read, nor as a standby again with what was written there, and a new one in its place is', async () => {
   await server.promote()
   await untilNotReady(reader, /is no standby/)
@@ -139,10 +142,10 @@ test('a standby that was promoted is not read, nor as a standby again with what 
   await at(other).send('PUT', '/v1/traces/elsewhere', {})
   await other.close()
   await server.demote()
-  await untilNotReady(reader, /events that the log does not hold/)
+  await untilNotReady(reader, UNREAD)
   const late = await openReader({}, false)
   assert.is((await late.unrepeated(() => at(late).ask('GET', '/v1/traces/elsewhere'))).status, 503)
-  await untilNotReady(late, /events that the log does not hold/)
+  await untilNotReady(late, UNREAD)
   await ada.send('PUT', '/v1/traces/promoted', {})
   await server.replace()
   for (const node of [reader, late]) {

@@ -88,7 +88,7 @@ export const attributionQuestion = async ({ world, ms, facts = FACTS }: Setting)
   }
   const first = await timesOf(0, ask, questions.length) // code is compiled, and pages of the database are read by then
   const times = await timesOf(ms, ask, questions.length)
-  const [p50, p95] = facts > FACTS ? [250, 300] : [100, 150]
+  const [p50, p95] = facts > FACTS ? [200, 300] : [100, 150]
   return [
     atMost('attribution-question of 1,000 lines, p50', 'ms', percentile(times, 0.5), p50),
     atMost('attribution-question of 1,000 lines, p95', 'ms', percentile(times, 0.95), p95),

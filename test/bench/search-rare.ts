@@ -57,7 +57,7 @@ const insert = (segment: Segment) => `
   from generate_series(${segment.start}::int8, ${(segment.end ?? segment.start + BigInt(SEGMENT_ROWS / 2)) - 1n}::int8) seq,
     (select of_trace from search_docs_0_0 where ordinal = 0 limit 1) o`
 
-/** Writes rows into the index; their events would take hours. Returns the position after them. */
+/** Writes rows into the index; their events would take hours. */
 const fill = ({ databaseUrl }: World, segments: readonly Segment[]): Promise<void> =>
   withConnection(databaseUrl, async (client) => {
     await client.query(`set search_path = ${schemaOf(searchGroup)}; set maintenance_work_mem = '512MB'`)

@@ -34,8 +34,9 @@ const nextMerge = async (read: ReadRows): Promise<Merge | undefined> => {
   return { from: some, to: { start: some[0]!.start, end: some.at(-1)!.end!, level } }
 }
 
-/** SQL for the lock that is held while segments are merged. Who changes rows tries it: see `noteChanged`. */
-const mergeLock = `hashtext('tracebook merge ' || current_schema())`
+/** SQL for the lock that is held while segments of a schema are merged. Who changes rows tries it: see `noteChanged`. */
+export const mergeLockOf = (schema: string) => `hashtext('tracebook merge ' || ${schema})`
+const mergeLock = mergeLockOf('current_schema()')
 
 // The lock is free: then it stays so until this transaction is over, and a merge that begins afterwards reads what it has changed.
 const insertChanged = `

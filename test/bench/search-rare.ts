@@ -1,4 +1,5 @@
 import { searchGroup } from '../../projections/index.ts'
+import { mergeLockOf } from '../../projections/search/merge.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { cursorOf, firstPageStart } from '../../src/server/search/cursor.ts'
 import {
@@ -80,7 +81,7 @@ const drop = ({ databaseUrl }: World, segments: readonly Segment[]): Promise<unk
 /** SQL that says whether segments are merged now. */
 const isMerging = `exists (
   select from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
-    and classid::int8 << 32 | objid::int8 = hashtext('tracebook merge ${schemaOf(searchGroup)}')
+    and classid::int8 << 32 | objid::int8 = ${mergeLockOf(`'${schemaOf(searchGroup)}'`)}
 )`
 
 /** Waits until a merge begins or a segment is there, and returns which of them. */

@@ -15,7 +15,7 @@ import { searchIndex, searchQuery } from './search.ts'
 import { searchRare } from './search-rare.ts'
 import { syncAgain, syncFirst, syncRedacted } from './sync.ts'
 import { timeTravel } from './time-travel.ts'
-import { timelineLag } from './timeline-lag.ts'
+import { attributionLag, timelineLag } from './timeline-lag.ts'
 import { webDeepLink, webScroll } from './web-long.ts'
 import { webPage } from './web-page.ts'
 import { usage } from './usage.ts'
@@ -67,6 +67,7 @@ export const rows: readonly Measure[] = [
   { name: 'search-rare', unit: '', measure: searchRare },
   { name: 'usage', unit: '', measure: usage },
   { name: 'attribution', unit: '', measure: attribution },
+  { name: 'attribution-lag', unit: '', measure: attributionLag },
   { name: 'attribution-question', unit: '', measure: attributionQuestion },
   { name: 'time-travel', unit: '', measure: timeTravel },
   { name: 'rebuild', unit: 'events/s', measure: rebuild },

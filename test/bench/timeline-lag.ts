@@ -1,4 +1,4 @@
-import { timelineGroup } from '../../projections/index.ts'
+import { attributionGroup, timelineGroup } from '../../projections/index.ts'
 import { type Group, MAIN, schemaOf } from '../../src/eventstore/engine/group.ts'
 import { locks } from '../../src/eventstore/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
@@ -69,3 +69,6 @@ export const lagBeside = async (
 }
 
 export const timelineLag = (setting: { world: World; ms: number }) => lagBeside('timeline-lag', timelineGroup, setting)
+
+export const attributionLag = (setting: { world: World; ms: number }) =>
+  lagBeside('attribution-lag', attributionGroup, setting)

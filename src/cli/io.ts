@@ -16,6 +16,12 @@ export type Io = {
   exitCode: number | undefined
 }
 
+/** The width of a terminal that says 0, as one does that nobody has given a size yet. */
+const UNSAID_WIDTH = 80
+
+/** The width of the terminal that a stream goes to, in columns; undefined for a pipe or a file. */
+export const widthOf = ({ columns }: NodeJS.WriteStream): number | undefined => (columns === 0 ? UNSAID_WIDTH : columns)
+
 /** The surroundings of this process. */
 const ofProcess: Io = {
   get stdin() {

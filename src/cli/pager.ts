@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { io } from './io.ts'
+import { io, widthOf } from './io.ts'
 import stringWidth from 'string-width'
 import { writeOut } from './output.ts'
 
@@ -44,7 +44,8 @@ const plainScreen: Screen = {
 
 /** Whether a text is longer than the terminal. */
 const isLong = (text: string): boolean => {
-  const { columns = 80, rows = 24 } = io().stdout
+  const { stdout } = io()
+  const [columns, rows] = [widthOf(stdout) ?? 80, stdout.rows || 24]
   let lines = 0
   for (const line of text.split('\n')) {
     lines += Math.max(1, Math.ceil(stringWidth(line) / columns))

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width'
 import { escapeControls } from '../base/escape.ts'
 import { fitToColumns } from './fit-to-columns.ts'
-import { io } from './io.ts'
+import { io, widthOf } from './io.ts'
 import { type Line, printLines } from './output.ts'
 
 export type Column<Row> = {
@@ -90,4 +90,4 @@ export const tableLines = <Row>(
 
 /** Prints a table on stdout, fitted to the terminal. */
 export const printTable = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Promise<void> =>
-  printLines(tableLines(columns, rows, io().stdout.columns))
+  printLines(tableLines(columns, rows, widthOf(io().stdout)))

@@ -1,4 +1,4 @@
-import { io } from '../cli/io.ts'
+import { io, widthOf } from '../cli/io.ts'
 import { commandName } from '../cli/command-name.ts'
 import { UsageError, exitCodes } from '../cli/exit.ts'
 import { printDocument, printLines, say } from '../cli/output.ts'
@@ -122,7 +122,7 @@ type Printer = { page(traces: readonly ListedTrace[]): Promise<void>; end(): Pro
 /** On a terminal all traces are printed as one table, with short distinct ids; in a pipe or a file each page as it comes. */
 const newPrinter = (options: Options, namesOfAuthors: Promise<Names> | undefined): Printer => {
   const { json = false, public: isPublic = false, cost: hasCost = false, subagents = false, namespace } = options
-  const { columns } = io().stdout
+  const columns = widthOf(io().stdout)
   const isTerminal = columns !== undefined
   const [isFeed, sort] = [isFeedOf(options), sortOf(options)]
   // Prefixes of ids are searched only in the namespace of the login.

@@ -1,7 +1,7 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { commandName } from '../cli/command-name.ts'
 import { exitCodeAfter } from '../cli/exit.ts'
-import { io } from '../cli/io.ts'
+import { io, widthOf } from '../cli/io.ts'
 import { withOwnName } from '../cli/other-names.ts'
 import { version } from '../base/version.ts'
 import type { MakeCommand } from './declared/command.ts'
@@ -120,8 +120,8 @@ const calledBy = ([first = '', second = '']: readonly string[]): string => (firs
 const output: OutputConfiguration = {
   writeOut: (text) => void io().stdout.write(text),
   writeErr: (text) => void io().stderr.write(text),
-  getOutHelpWidth: () => io().stdout.columns ?? 80,
-  getErrHelpWidth: () => io().stderr.columns ?? 80,
+  getOutHelpWidth: () => widthOf(io().stdout) ?? 80,
+  getErrHelpWidth: () => widthOf(io().stderr) ?? 80,
   getOutHasColors: () => io().stdout.isTTY && io().stdout.hasColors(),
   getErrHasColors: () => io().stderr.isTTY && io().stderr.hasColors(),
 }

@@ -158,11 +158,11 @@ test('on a terminal columns are fitted, ids are short, and colours follow NO_COL
     const long = `A title ${'that is long '.repeat(20)}`
     for (const id of ['0192f0c1-aaaa', '0192f0c1-bbbb', '7777f0c1-cccc'])
       await putTrace(user, id, { title: long, projectName: 'a-project-with-a-long-name' })
-    for (const columns of [60, 80, 120]) {
+    for (const columns of [0, 60, 80, 120]) {
       const { out } = await runOnTerminal(user, { columns, variables: { NO_COLOR: '1' } }, 'ls')
       const lines = out.trimEnd().split('\n')
       assert.is(lines.length, 4)
-      for (const line of lines) assert.ok(line.length <= columns, line)
+      for (const line of lines) assert.ok(line.length <= (columns || 80), line)
       assert.equal(ids(out), ['7777f0c1-c', '0192f0c1-b', '0192f0c1-a'])
     }
     const more = await runOnTerminal(user, { columns: 100 }, 'ls', '-n', '1')

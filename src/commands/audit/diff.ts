@@ -1,7 +1,7 @@
 import { escapeControls } from '../../base/escape.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
-import { io } from '../../cli/io.ts'
+import { io, widthOf } from '../../cli/io.ts'
 import { printDocument, writeOut } from '../../cli/output.ts'
 import type { Diff } from '../../client/api/history.ts'
 import type { ClientOptions } from '../support/access.ts'
@@ -51,7 +51,7 @@ const linesOf = ({ from, to, patch, messages: { added, updated } }: Diff): strin
 }
 
 const printDiff = async (diff: Diff): Promise<void> => {
-  const { columns } = io().stdout
+  const columns = widthOf(io().stdout)
   for (const line of linesOf(diff))
     await writeOut(`${columns === undefined ? escapeControls(line) : fitToColumns(line, columns)}\n`)
 }

@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { escapeControls } from '../../base/escape.ts'
 import { exitCodes, UsageError } from '../../cli/exit.ts'
 import { fitToColumns } from '../../cli/fit-to-columns.ts'
-import { io } from '../../cli/io.ts'
+import { io, widthOf } from '../../cli/io.ts'
 import { printDocument, say, writeOut } from '../../cli/output.ts'
 import { localTime, shortTime } from '../../cli/time-text.ts'
 import type { HistoryClient, TimelineEntry } from '../../client/api/history.ts'
@@ -88,7 +88,7 @@ const pagesOf = (history: HistoryClient, { externalId, namespace }: Subject, opt
 const printerOf =
   (namesTrace: boolean, json: boolean) =>
   (entry: TimelineEntry): Promise<void> =>
-    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, io().stdout.columns)}\n`)
+    json ? printDocument(entry) : writeOut(`${entryLine(entry, namesTrace, widthOf(io().stdout))}\n`)
 
 /** Shows the newest of the existing entries, at most `most`. */
 const showNewest = async (

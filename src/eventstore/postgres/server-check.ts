@@ -52,6 +52,8 @@ export const assertSuitable = async (query: Query): Promise<void> => {
 /** What only a server can be told, and how many more connections it takes. */
 export type ServerState = {
   readonly free: number
+  /** Whether a commit that is acknowledged is on its disk. */
+  readonly isDurable: boolean
   readonly autovacuum: boolean
   /** Whether the server writes statements with the values of their parameters into its log. */
   readonly logsValues: boolean
@@ -68,6 +70,7 @@ const serverState = `
       (select r.rolconnlimit - (select count(*) from pg_stat_activity a where a.usesysid = r.oid) from pg_roles r
        where r.rolname = session_user and r.rolconnlimit >= 0)
     )::int4 + 1 as free,
+    current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as "isDurable",
     current_setting('autovacuum') = 'on' and current_setting('track_counts') = 'on' as autovacuum,
     current_setting('log_parameter_max_length') <> '0' and (
       current_setting('log_statement') in ('mod', 'all') or current_setting('log_min_duration_statement') <> '-1'
@@ -75,13 +78,19 @@ const serverState = `
     ) as "logsValues"`
 
 /** What an operator should change on a server that can be used, one sentence each. */
-export const warningsOf = ({ free, autovacuum, logsValues }: ServerState, connections: number): string[] => [
+export const warningsOf = ({ free, isDurable, autovacuum, logsValues }: ServerState, connections: number): string[] => [
   ...(free < connections
     ? [
         `PostgreSQL takes only ${free} more connections, but this process may open ${connections} (DATABASE_CONNECTIONS): ` +
           'raise max_connections, or lower DATABASE_CONNECTIONS; otherwise requests fail when there is much to do',
       ]
     : []),
+  ...(isDurable
+    ? []
+    : [
+        'fsync or synchronous_commit is off on the PostgreSQL server, so that a crash may lose what was acknowledged: a log there takes ' +
+          'no writes. Switch both on',
+      ]),
   ...(autovacuum
     ? []
     : ['autovacuum is off on the PostgreSQL server: lists will become slow. Switch autovacuum and track_counts on']),

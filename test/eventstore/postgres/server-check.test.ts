@@ -110,23 +110,29 @@ test('is not reached through a pooler that drops or refuses what is sent with a 
 })
 
 test('has warnings about what only an operator can change', () => {
-  assert.equal(warningsOf({ free: 36, autovacuum: true, logsValues: false }, 36), [])
-  const [connections, autovacuum, values] = warningsOf({ free: 35, autovacuum: false, logsValues: true }, 36)
+  assert.equal(warningsOf({ free: 36, isDurable: true, autovacuum: true, logsValues: false }, 36), [])
+  const [connections, commits, autovacuum, values] = warningsOf(
+    { free: 35, isDurable: false, autovacuum: false, logsValues: true },
+    36,
+  )
   assert.match(connections!, /only 35 more connections.*may open 36 \(DATABASE_CONNECTIONS\): raise max_connections/)
+  assert.match(commits!, /a log there takes no writes\. Switch both on/)
   assert.match(autovacuum!, /Switch autovacuum and track_counts on/)
   assert.match(values!, /log_parameter_max_length to 0/)
 })
 
-test('is warned of at the start if it takes fewer connections than the service may open', async () => {
+test('is warned of at the start if it takes fewer connections than the service may open, or acknowledges commits too early', async () => {
   const database = await freshDatabase()
   const lines: string[] = []
   const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
   try {
     const name = new URL(database.url).pathname.slice(1)
-    await onServer(process.env.TEST_POSTGRES_URL!, `alter database "${name}" connection limit 38`)
+    for (const change of ['connection limit 38', 'set synchronous_commit = off'])
+      await onServer(process.env.TEST_POSTGRES_URL!, `alter database "${name}" ${change}`)
     const app = await openApp(database.url, { logger, env: { DATABASE_CONNECTIONS: '39' } })
     await app.close()
-    assert.is(lines.filter((line) => line.includes('may open 39 (DATABASE_CONNECTIONS)')).length, 1)
+    for (const warning of ['may open 39 (DATABASE_CONNECTIONS)', 'takes no writes'])
+      assert.is(lines.filter((line) => line.includes(warning)).length, 1, warning)
   } finally {
     await database.drop()
   }

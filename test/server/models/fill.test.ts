@@ -9,7 +9,7 @@ import { onServer, withConnection } from '../../support/database.ts'
 import type { App } from '../../support/open-app.ts'
 import { typesSince } from '../../support/types-since.ts'
 import { until } from '../../support/until.ts'
-import { type World, newWorld, signIn } from '../../support/world.ts'
+import { type World, WITH_WORKER, newWorld, signIn } from '../../support/world.ts'
 
 const test = suite('the first catalogue of a registry')
 const folder = await mkdtemp(join(tmpdir(), 'catalogue-'))
@@ -121,7 +121,7 @@ test('gives way to that of the address at once', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   try {
-    await inWorld({ env: { CATALOGUE_URL: `http://127.0.0.1:${port}/` } }, async ({ node }) => {
+    await inWorld({ env: { ...WITH_WORKER, CATALOGUE_URL: `http://127.0.0.1:${port}/` } }, async ({ node }) => {
       await until(async () => (await idsOf(node)).join() === 'own-model')
       const all = await Array.fromAsync(node.service.log.readAll({ after: 0n }))
       const updated = all.find(({ type }) => type === 'ProviderUpdated')!

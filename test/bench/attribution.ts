@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { groups } from '../../projections/index.ts'
 import { type Named, type Setting, atMost } from './measure.ts'
-import { caughtUp } from './timeline-lag.ts'
+import { allCaughtUp } from './timeline-lag.ts'
 
 /** Makes a repository and sessions whose writers are known, uploads these, and judges the answers of a service. It is no part of this repository. */
 const PROGRAM = join(import.meta.dirname, '..', '..', '..', 'shared', 'acceptance', 'attribution-accuracy.mjs')
@@ -68,7 +67,7 @@ export const attribution = async ({ world }: Setting): Promise<readonly Named[]>
       const env = { BASE_URL: world.url, TOKEN: authorization.replace('Bearer ', '') }
       await run(['generate', folder, ...flags], env)
       await run(['upload', folder], env)
-      for (const group of groups) await caughtUp(world, group)
+      await allCaughtUp(world)
       rows.push(...figures(name, JSON.parse(await run(['measure', folder, '--json'], env)) as Shares, mostTyped))
     } finally {
       await rm(folder, { recursive: true, force: true })

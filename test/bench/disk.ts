@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 import { messages } from './corpus.ts'
 import { openConnection, requestBytes } from './http.ts'
 import { type Named, type Setting } from './measure.ts'
-import { caughtUp } from './timeline-lag.ts'
+import { allCaughtUp } from './timeline-lag.ts'
 import type { World } from './world.ts'
 
 const CLIENTS = 8
@@ -72,7 +72,7 @@ const isCovered = `select from tracebook.processes where name = 'proof' and posi
 
 /** What each place takes, once all that follows the log has come to its end. */
 const settled = async (world: World) => {
-  for (const group of groups) await caughtUp(world, group)
+  await allCaughtUp(world)
   await until(async () => (await onServer(world.databaseUrl, isCovered)).rows.length > 0)
   return (await onServer(world.databaseUrl, placesStatement)).rows[0] as Record<Place, number>
 }

@@ -9,6 +9,7 @@ import { rate } from './http.ts'
 import { ingest } from './ingest.ts'
 import { type Measure, type Measured, type Named, type Setting, between, bodies, inTurns } from './measure.ts'
 import { processorUs } from './processor.ts'
+import { allCaughtUp } from './timeline-lag.ts'
 import { type World, openWorld } from './world.ts'
 
 const credentials = { username: 'admin', password: 'changeit' }
@@ -104,16 +105,22 @@ const SLICES = 3
 
 /**
  * Messages a second into a service with its log there, and into one with its log in Postgres. Both are warmed up, and then
- * measured in turns: a service that has just started, or a machine that others use meanwhile, would count for one of them.
+ * measured in turns: a service that has just started, or a machine that others use meanwhile, would count for one of them. So would what a service
+ * has put off while messages came: a turn begins when neither has any of it left.
  */
 const ingestInTurns = async (url: string, { world, ms }: Setting): Promise<Measured> => {
   const there = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))
   try {
-    for (const each of [world, there]) await ingest(each, ms)
+    const ingestInto = async (each: World, ms: number) => {
+      const rate = await ingest(each, ms)
+      await allCaughtUp(each)
+      return rate
+    }
+    for (const each of [world, there]) await ingestInto(each, ms)
     return await inTurns(
       SLICES,
-      () => ingest(world, ms / 2),
-      () => ingest(there, ms / 2),
+      () => ingestInto(world, ms / 2),
+      () => ingestInto(there, ms / 2),
     )
   } finally {
     await there.close()

@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { groups, mainGroup } from '../../projections/index.ts'
+import { mainGroup } from '../../projections/index.ts'
 import { schemaOf } from '../../src/eventstore/engine/group.ts'
 import { sessionFeedStatement } from '../../src/server/feed/queries.ts'
 import { openPostgresLog } from '../../src/eventstore/log/postgres/postgres-log.ts'
@@ -9,7 +9,7 @@ import { onServer } from '../support/database.ts'
 import { rate, requestBytes, requestRate } from './http.ts'
 import { type Named, type Setting, between, mean, metadata } from './measure.ts'
 import { processorUs } from './processor.ts'
-import { caughtUp } from './timeline-lag.ts'
+import { allCaughtUp } from './timeline-lag.ts'
 import type { World } from './world.ts'
 import { hello } from './yardsticks.ts'
 
@@ -48,7 +48,7 @@ const fillFeed = async (world: World): Promise<string> => {
     )
   }
   await log.close()
-  for (const group of groups) await caughtUp(world, group)
+  await allCaughtUp(world)
   await onServer(world.databaseUrl, 'analyze')
   feedFilled = users[0]!.authorization
   return feedFilled

@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { groups } from '../../projections/index.ts'
 import { eventStoreRows } from './eventstore-rows.ts'
 import type { Row, Setting } from './measure.ts'
 import { rows } from './rows.ts'
 import { scale } from './scale.ts'
-import { caughtUp } from './timeline-lag.ts'
+import { allCaughtUp } from './timeline-lag.ts'
 import { closeWorlds, openWorld } from './world.ts'
 
 const { values: options } = parseArgs({
@@ -69,7 +68,7 @@ try {
   }
   const setting: Setting = { world, helloUrl, helloPid: greeter.pid!, ms: Number(options.seconds) * 1_000, ...count }
   for (const { name, unit, measure } of chosen) {
-    for (const group of groups) await caughtUp(world, group) // with what the row before has written
+    await allCaughtUp(world) // with what the row before has written
     const measured = await measure(setting)
     const figures = 'value' in measured ? [{ name, unit, ...measured }] : measured
     for (const figure of figures) {

@@ -14,7 +14,7 @@ import { onServer } from '../support/database.ts'
 import { type Connection, openConnection, requestBytes } from './http.ts'
 import { type Measure, type Named, atMost, metadata, percentile, timesOf } from './measure.ts'
 import { wordAt, wordyMessages } from './search-corpus.ts'
-import { caughtUp } from './timeline-lag.ts'
+import { allCaughtUp, caughtUp } from './timeline-lag.ts'
 import { type World, main } from './world.ts'
 
 /*
@@ -214,7 +214,7 @@ const scansOf = async ({ databaseUrl }: World): Promise<ReadonlyMap<string, numb
  * thousand rows of them.
  */
 const sayPlans = async (world: World, users: readonly User[]): Promise<void> => {
-  for (const group of groups) await caughtUp(world, group)
+  await allCaughtUp(world)
   await setTimeout(IDLE_MS) // what was written before has been counted
   const connection = await openConnection(world.url)
   const reads = Object.entries(requestsOf(users)).filter(([name]) => !/^(write|sign-in)/.test(name))

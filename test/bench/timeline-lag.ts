@@ -1,4 +1,4 @@
-import { attributionGroup, timelineGroup } from '../../projections/index.ts'
+import { attributionGroup, groups, timelineGroup } from '../../projections/index.ts'
 import { type Group, MAIN, schemaOf } from '../../src/eventstore/engine/group.ts'
 import { locks } from '../../src/eventstore/engine/schema.ts'
 import { withConnection } from '../support/database.ts'
@@ -40,6 +40,11 @@ const without = (world: World, group: Group, ms: number, options?: IngestOptions
 
 /** Waits until a group is not behind. */
 export const caughtUp = (world: World, { name }: Group) => until(async () => (await lagOf(world, name)) === 0)
+
+/** Waits until no group is behind. */
+export const allCaughtUp = async (world: World): Promise<void> => {
+  for (const group of groups) await caughtUp(world, group)
+}
 
 const ROUNDS = 4
 

@@ -52,6 +52,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     serverReads,
     ownEvents,
     identityRead: forReading.noteFailure, // so that the identity is verified
+    truncationRead: () => sharedReads.forget(),
     assertSame: () => guard.assertSame(),
   })
   const wakeUps = newWakeUps(forReading, address, ownStreams)

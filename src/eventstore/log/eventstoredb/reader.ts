@@ -12,6 +12,8 @@ import { METADATA, metadataStream, parseMetadata, truncationPoint } from './stre
 /** Leaves out truncated events. `events` are consecutive events of the log; `isToEnd` says whether they reach its end. */
 type TruncationFilter = (events: readonly StoredEvent[], isToEnd: boolean) => Promise<readonly StoredEvent[]>
 
+const isTruncation = ({ type, stream }: StoredEvent) => type === METADATA && stream.startsWith('$$')
+
 /**
  * Reads of the whole log return truncated events until the server scavenges them. A truncation is recorded after the events that it
  * truncates: a page up to the log's end contains all truncations of its events; for other pages the metadata of the streams is
@@ -22,8 +24,7 @@ const newTruncationFilter =
   async (events, isToEnd) => {
     const points = new Map<string, bigint>()
     for (const event of events)
-      if (event.type === METADATA && event.stream.startsWith('$$'))
-        points.set(event.stream.slice(2), truncationPoint(parseMetadata(event.data)))
+      if (isTruncation(event)) points.set(event.stream.slice(2), truncationPoint(parseMetadata(event.data)))
     const readPoint = async (stream: string) => {
       const metadata = await lastEvent(metadataStream(stream))
       if (metadata) points.set(stream, truncationPoint(parseMetadata(metadata.data)))
@@ -66,6 +67,8 @@ type ReaderOptions = {
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Called when a page has a record of the log's identity, which may be a change. */
   readonly identityRead: () => void
+  /** Called when a page has a truncation, so that pages of before may have truncated events. */
+  readonly truncationRead: () => void
   /**
    * A decision must not be made on a log that has lost its end, while caches and read models have not noticed.
    * @throws LogChanged if the log's epoch has changed
@@ -89,12 +92,14 @@ const runsOf = (revisions: readonly Revision[]): Revision[][] => {
 
 /** Reads in pages: no call to the server stays open between two of them, so the consumer may be slow or stop early. */
 export const newReader = (options: ReaderOptions) => {
-  const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, assertSame } = options
+  const { retryingRead, address, ownStreams, serverReads, ownEvents, identityRead, truncationRead, assertSame } =
+    options
   const { credentials, prefix } = address
   const withoutTruncated = newTruncationFilter(serverReads, ownStreams)
 
   const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> => {
     if (events.some(({ stream }) => stream === identityStream(prefix))) identityRead()
+    if (events.some(isTruncation)) truncationRead()
     const left = await withoutTruncated(events, isToEnd)
     return left.flatMap((event) => {
       const stream = ownStreams.nameOf(event.stream)

@@ -17,21 +17,27 @@ type SharedPage = { readonly page: ReadPage; readonly seen: number }
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
   /** The page, once the read is done. */
   found?: ReadPage
-  /** When the page is too old to be shared; infinite until the read is done. */
-  until: number
   readonly stop: AbortController
   followers: number
   bytes: number
 }
 
-export type SharedReads = {
-  /** A read after a position: one that another follower has begun there, or a new one. */
+/** The reads of one follower. */
+export type FollowerReads = {
+  /** A read after a position: one that another follower has begun there, or a new one. The follower needs no page before it any more. */
   after(position: Position, isSparse?: boolean): SharedRead
   /**
    * Joins a page with the next ones that other followers have read, until there are `count` events: a follower that was busy
    * catches up in one batch, as with a page that is read now.
    */
   joined(first: SharedPage, count: number): SharedPage
+  /** Ends the follower: no page is kept for it any more. */
+  end(): void
+}
+
+export type SharedReads = {
+  /** Adds a follower. */
+  join(): FollowerReads
   /** Drops all pages, because some of their events have been erased. */
   forget(): void
 }
@@ -40,25 +46,26 @@ type SharedReadsOptions = {
   /** The count of the wake-ups. */
   readonly count: () => number
   readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<ReadPage>
-  /** A monotonic clock, in milliseconds. */
-  readonly now?: () => number
 }
 
-const MAX_BYTES = 8 * 1024 * 1024
+/**
+ * A deferred group of read models is some seconds behind under load: with half as much, batches of messages came at 0.93 of the rate, because
+ * it read all of them once more.
+ */
+const MAX_BYTES = 32 * 1024 * 1024
 /** About how many bytes a page without events of Tracebook takes in memory. */
 const EMPTY_PAGE_BYTES = 16 * 1024
-/** Short, because other processes may erase some of the events. */
-const MAX_AGE_MS = 1_000
 
 const bytesOf = ({ events }: ReadPage) =>
   events.reduce((sum, { data, metadata }) => sum + data.length + metadata.length + 200, EMPTY_PAGE_BYTES)
 
 /**
  * The followers of one process read the log at about the same position: the first one reads a page, the others get it from
- * memory. With `seen` a follower that gets an older page knows at once whether there may be newer events.
+ * memory, where it stays until all have passed it. With `seen` a follower that gets an older page knows at once whether there may be newer events.
  */
-export const newSharedReads = ({ count, read, now = () => performance.now() }: SharedReadsOptions): SharedReads => {
+export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads => {
   const cache = new Map<Position, CachedRead>() // in the order in which the reads began
+  const positions = new Map<FollowerReads, Position>()
   let bytes = 0
 
   const drop = (position: Position, cached: CachedRead) => {
@@ -67,16 +74,17 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     bytes -= cached.bytes
   }
 
-  /** Drops pages that are too old, and the oldest ones while all pages together are too large. */
+  const isPassed = (through: Position) => positions.values().every((position) => position >= through)
+
+  /** Drops pages that all followers have passed, and the oldest ones while all pages together are too large. */
   const evict = () => {
     for (const [position, cached] of cache)
-      if (now() >= cached.until || (bytes > MAX_BYTES && cached.bytes > 0)) drop(position, cached)
+      if (cached.found && (bytes > MAX_BYTES || isPassed(cached.found.through))) drop(position, cached)
   }
 
   const keep = (position: Position, cached: CachedRead, page: ReadPage) => {
     if (cache.get(position) !== cached) return
     cached.found = page
-    cached.until = now() + MAX_AGE_MS
     cached.bytes = bytesOf(page)
     bytes += cached.bytes
     evict()
@@ -96,28 +104,12 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
         return undefined
       },
     )
-    const cached: CachedRead = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, bytes: 0 }
+    const cached: CachedRead = { seen, page, stop, followers: 0, bytes: 0 }
     cache.set(position, cached)
     return cached
   }
 
-  const after = (position: Position, isSparse = false): SharedRead => {
-    evict()
-    const cached = cache.get(position) ?? begin(position, isSparse)
-    cached.followers += 1
-    let hasLeft = false
-    const leave = () => {
-      if (!hasLeft) cached.followers -= 1
-      hasLeft = true
-      if (cached.followers > 0) return
-      drop(position, cached)
-      cached.stop.abort()
-    }
-    return { seen: cached.seen, page: cached.page, leave }
-  }
-
   const joined = (first: SharedPage, count: number): SharedPage => {
-    evict()
     const found = [first]
     let [events, last] = [first.page.events.length, first]
     while (events < count) {
@@ -130,10 +122,34 @@ export const newSharedReads = ({ count, read, now = () => performance.now() }: S
     return { ...last, page: { ...last.page, events: found.flatMap(({ page }) => page.events) } }
   }
 
+  const join = () => {
+    const after = (position: Position, isSparse = false): SharedRead => {
+      positions.set(follower, position)
+      evict()
+      const cached = cache.get(position) ?? begin(position, isSparse)
+      cached.followers += 1
+      let hasLeft = false
+      const leave = () => {
+        if (!hasLeft) cached.followers -= 1
+        hasLeft = true
+        if (cached.followers > 0) return
+        drop(position, cached)
+        cached.stop.abort()
+      }
+      return { seen: cached.seen, page: cached.page, leave }
+    }
+    const end = () => {
+      positions.delete(follower)
+      evict()
+    }
+    const follower: FollowerReads = { after, joined, end }
+    return follower
+  }
+
   const forget = () => {
     cache.clear()
     bytes = 0
   }
 
-  return { after, joined, forget }
+  return { join, forget }
 }

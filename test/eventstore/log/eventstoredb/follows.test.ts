@@ -139,6 +139,32 @@ test('a scavenge during a follow loses nothing', async ({ open, double }) => {
   assert.equal((await following).map(essence), (await readPrefix(other, 'kept')).map(essence))
 })
 
+test('what another process truncates, a slow follower does not get from the memory of what faster ones have read', async ({
+  open,
+}) => {
+  const [log, other] = [open(), open()]
+  const stop = new AbortController()
+  const [slow, fast] = [0, 1].map(() => log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]())
+  const upTo = async (batches: AsyncIterator<Batch>, stream: string) => {
+    const seen: RecordedEvent[] = []
+    while (seen.at(-1)?.stream !== stream) seen.push(...(await batches.next()).value!.events)
+    return seen.map((event) => [event.stream, event.data])
+  }
+  await slow!.next()
+  await other.append('gone', 'none', numbered(3))
+  await other.append('a', 'none', numbered(1))
+  assert.is((await upTo(fast!, 'a')).length, 4)
+  await other.truncate('gone', 2n)
+  await other.append('b', 'none', numbered(1))
+  await upTo(fast!, 'b')
+  assert.equal(await upTo(slow!, 'b'), [
+    ['gone', '{"n":2}'],
+    ['a', '{"n":0}'],
+    ['b', '{"n":0}'],
+  ])
+  stop.abort()
+})
+
 test('`through` passes events of the server itself', async ({ open, double }) => {
   const log = open()
   await log.append('a', 'none', numbered(1))

@@ -13,8 +13,8 @@ type WorldOptions = OpenOptions & {
 }
 
 /**
- * The environment of a world in which there are summaries, erasure, retention and the audit tree. Others have no `worker`: a node without
- * it opens 15 connections instead of 21, which takes most of the time of a short test.
+ * The environment of a world in which there are summaries, erasure, retention, the audit tree and the refresh of the catalogue of models. Others have no
+ * `worker`: a node without it opens 15 connections instead of 21, which takes most of the time of a short test.
  */
 export const WITH_WORKER = { ROLES: 'api,projector,worker' }
 

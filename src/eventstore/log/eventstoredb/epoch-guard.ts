@@ -14,6 +14,8 @@ export type EpochGuard = {
   renewEpoch(seen: string): Promise<LogIdentity>
   /** Notes the last event of a page. Appended events do not count, because reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
+  /** Stays the same as long as no call fails, so that no other server answers; undefined while that is not verified. */
+  verification(): number | undefined
   /** @throws LogChanged if the epoch has changed, LogUnavailable if the log cannot be reached */
   assertSame(): Promise<void>
 }
@@ -44,6 +46,8 @@ export const newEpochGuard = (
     check.assertSame()
   }
 
+  const verification = () => (verified === failures() ? verified : undefined)
+
   const identity = async () => {
     const current = await identityStore.identity()
     if (!check.noteIdentity(current)) await verify()
@@ -56,5 +60,5 @@ export const newEpochGuard = (
     return renewed
   }
 
-  return { identity, renewEpoch, noteRead: check.noteRead, assertSame }
+  return { identity, renewEpoch, noteRead: check.noteRead, verification, assertSame }
 }

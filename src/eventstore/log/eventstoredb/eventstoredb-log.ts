@@ -52,7 +52,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
     serverReads,
     ownEvents,
     identityRead: forReading.noteFailure, // so that the identity is verified
-    truncationRead: () => sharedReads.forget(),
+    truncationRead: (position) => sharedReads.forget(position),
     assertSame: () => guard.assertSame(),
   })
   const wakeUps = newWakeUps(forReading, address, ownStreams)
@@ -95,7 +95,7 @@ export const openEventStoreLog = (options: EventStoreLogOptions): EventLog<Store
   const head = () => ofSame(serverReads.head())
   const holds = (position: Position, id: string) => ofSame(identityStore.holds(position, id))
 
-  const sharedReads = newSharedReads({ count: wakeUps.count, read: page })
+  const sharedReads = newSharedReads({ count: wakeUps.count, read: page, guard })
   const follow = newFollow({ guard, sharedReads, wakeUps, closing: closing.signal })
 
   const truncate = async (stream: string, before: Revision, held?: Anchor) => {

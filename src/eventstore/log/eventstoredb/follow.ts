@@ -6,7 +6,7 @@ import type { WakeUps } from './wake-ups.ts'
 
 type FollowOptions = {
   readonly guard: Pick<EpochGuard, 'assertSame' | 'noteRead'>
-  readonly sharedReads: Pick<SharedReads, 'join'>
+  readonly sharedReads: Pick<SharedReads, 'after' | 'joined'>
   readonly wakeUps: Pick<WakeUps, 'changed' | 'found' | 'restart'>
   /** Ends all followers. */
   readonly closing: AbortSignal
@@ -41,23 +41,22 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
 
   return async function* ({ after, signal }) {
     const end = AbortSignal.any([signal, closing])
-    const reads = sharedReads.join()
     let position = after
     let isWoken: boolean | undefined // undefined before the end was reached, and between two pages
     let next: SharedRead | undefined
     try {
       while (!end.aborted) {
-        const read = next ?? reads.after(position)
+        const read = next ?? sharedReads.after(position)
         next = undefined
         const found = await orAborted(read.page, end)
         if (end.aborted) return read.leave()
         // Also after a failed read: if the log has lost its end, there may be no record at this position any more.
         const usable = (await isSame()) ? found : undefined
-        const joined = usable && reads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
+        const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
         const page = joined?.page
         guard.noteRead(page?.events.at(-1))
         // The next page is read while the follower works on this one.
-        next = page && !page.isLast ? reads.after(page.through, page.isSparse) : undefined
+        next = page && !page.isLast ? sharedReads.after(page.through, page.isSparse) : undefined
         if (page) {
           const isOwn = page.events.length > 0
           if (isWoken === false && isOwn) wakeUps.restart()
@@ -70,7 +69,6 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
       }
     } finally {
       next?.leave()
-      reads.end()
     }
   }
 }

@@ -67,8 +67,8 @@ type ReaderOptions = {
   readonly ownEvents: Pick<OwnEvents, 'withDecoded'>
   /** Called when a page has a record of the log's identity, which may be a change. */
   readonly identityRead: () => void
-  /** Called when a page has a truncation, so that pages of before may have truncated events. */
-  readonly truncationRead: () => void
+  /** Called with the position of the last truncation in a page: pages of before may have truncated events. */
+  readonly truncationRead: (position: Position) => void
   /**
    * A decision must not be made on a log that has lost its end, while caches and read models have not noticed.
    * @throws LogChanged if the log's epoch has changed
@@ -99,7 +99,8 @@ export const newReader = (options: ReaderOptions) => {
 
   const ours = async (events: readonly StoredEvent[], isToEnd: boolean): Promise<StoredRecord[]> => {
     if (events.some(({ stream }) => stream === identityStream(prefix))) identityRead()
-    if (events.some(isTruncation)) truncationRead()
+    const truncation = events.findLast(isTruncation)
+    if (truncation) truncationRead(truncation.position)
     const left = await withoutTruncated(events, isToEnd)
     return left.flatMap((event) => {
       const stream = ownStreams.nameOf(event.stream)

@@ -1,4 +1,5 @@
 import type { Position } from '../log.ts'
+import type { EpochGuard } from './epoch-guard.ts'
 import type { ReadPage } from './reader.ts'
 
 /** A read of one page that several followers may share. */
@@ -17,42 +18,43 @@ type SharedPage = { readonly page: ReadPage; readonly seen: number }
 type CachedRead = Pick<SharedRead, 'seen' | 'page'> & {
   /** The page, once the read is done. */
   found?: ReadPage
+  /** When the page is too old to be shared; infinite until the read is done. */
+  until: number
   readonly stop: AbortController
   followers: number
   bytes: number
 }
 
-/** The reads of one follower. */
-export type FollowerReads = {
-  /** A read after a position: one that another follower has begun there, or a new one. The follower needs no page before it any more. */
+export type SharedReads = {
+  /** A read after a position: one that another follower has begun there, or a new one. */
   after(position: Position, isSparse?: boolean): SharedRead
   /**
    * Joins a page with the next ones that other followers have read, until there are `count` events: a follower that was busy
    * catches up in one batch, as with a page that is read now.
    */
   joined(first: SharedPage, count: number): SharedPage
-  /** Ends the follower: no page is kept for it any more. */
-  end(): void
-}
-
-export type SharedReads = {
-  /** Adds a follower. */
-  join(): FollowerReads
-  /** Drops all pages, because some of their events have been erased. */
-  forget(): void
+  /**
+   * Drops all pages, because some of their events have been erased.
+   * @param truncation the position of the truncation if it was read: one that was known before drops nothing
+   */
+  forget(truncation?: Position): void
 }
 
 type SharedReadsOptions = {
   /** The count of the wake-ups. */
   readonly count: () => number
   readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<ReadPage>
+  /** A page is kept if the log that answered was verified, and its last event is noted: a log that has lost that is not the same. */
+  readonly guard: Pick<EpochGuard, 'verification' | 'noteRead'>
+  /** A monotonic clock, in milliseconds. */
+  readonly now?: () => number
 }
 
 /**
- * A deferred group of read models is some seconds behind under load: with half as much, batches of messages came at 0.93 of the rate, because
- * it read all of them once more.
+ * Deferred groups of read models are some seconds behind under load. With half as many bytes they read again what others had read, and messages came at
+ * 0.93 of the rate; with pages that are kept for a second, at 0.85.
  */
-const MAX_BYTES = 32 * 1024 * 1024
+const [MAX_BYTES, MAX_AGE_MS] = [32 * 1024 * 1024, 10_000]
 /** About how many bytes a page without events of Tracebook takes in memory. */
 const EMPTY_PAGE_BYTES = 16 * 1024
 
@@ -61,12 +63,17 @@ const bytesOf = ({ events }: ReadPage) =>
 
 /**
  * The followers of one process read the log at about the same position: the first one reads a page, the others get it from
- * memory, where it stays until all have passed it. With `seen` a follower that gets an older page knows at once whether there may be newer events.
+ * memory. With `seen` a follower that gets an older page knows at once whether there may be newer events.
  */
-export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads => {
+export const newSharedReads = ({
+  count,
+  read,
+  guard,
+  now = () => performance.now(),
+}: SharedReadsOptions): SharedReads => {
   const cache = new Map<Position, CachedRead>() // in the order in which the reads began
-  const positions = new Map<FollowerReads, Position>()
   let bytes = 0
+  let lastTruncation = 0n
 
   const drop = (position: Position, cached: CachedRead) => {
     if (cache.get(position) !== cached) return
@@ -74,17 +81,17 @@ export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads
     bytes -= cached.bytes
   }
 
-  const isPassed = (through: Position) => positions.values().every((position) => position >= through)
-
-  /** Drops pages that all followers have passed, and the oldest ones while all pages together are too large. */
+  /** Drops pages that are too old, and the oldest ones while all pages together are too large. */
   const evict = () => {
     for (const [position, cached] of cache)
-      if (cached.found && (bytes > MAX_BYTES || isPassed(cached.found.through))) drop(position, cached)
+      if (now() >= cached.until || (bytes > MAX_BYTES && cached.bytes > 0)) drop(position, cached)
   }
 
   const keep = (position: Position, cached: CachedRead, page: ReadPage) => {
     if (cache.get(position) !== cached) return
+    guard.noteRead(page.events.at(-1))
     cached.found = page
+    cached.until = now() + MAX_AGE_MS
     cached.bytes = bytesOf(page)
     bytes += cached.bytes
     evict()
@@ -93,10 +100,12 @@ export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads
   const begin = (position: Position, isSparse: boolean): CachedRead => {
     const stop = new AbortController()
     const seen = count() // before the read, so that no event after its page is missed
+    const verification = guard.verification()
+    const isVerified = () => verification !== undefined && guard.verification() === verification
     const page = read(position, { signal: stop.signal, isSparse }).then(
       (page) => {
-        if (page.through > position) keep(position, cached, page)
-        else drop(position, cached) // nothing new: the next follower has to read again
+        if (page.through > position && isVerified()) keep(position, cached, page)
+        else drop(position, cached) // with nothing new the next follower has to read again
         return page
       },
       () => {
@@ -104,12 +113,28 @@ export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads
         return undefined
       },
     )
-    const cached: CachedRead = { seen, page, stop, followers: 0, bytes: 0 }
+    const cached: CachedRead = { seen, page, until: Number.POSITIVE_INFINITY, stop, followers: 0, bytes: 0 }
     cache.set(position, cached)
     return cached
   }
 
+  const after = (position: Position, isSparse = false): SharedRead => {
+    evict()
+    const cached = cache.get(position) ?? begin(position, isSparse)
+    cached.followers += 1
+    let hasLeft = false
+    const leave = () => {
+      if (!hasLeft) cached.followers -= 1
+      hasLeft = true
+      if (cached.followers > 0 || cached.found) return
+      drop(position, cached)
+      cached.stop.abort()
+    }
+    return { seen: cached.seen, page: cached.page, leave }
+  }
+
   const joined = (first: SharedPage, count: number): SharedPage => {
+    evict()
     const found = [first]
     let [events, last] = [first.page.events.length, first]
     while (events < count) {
@@ -122,34 +147,12 @@ export const newSharedReads = ({ count, read }: SharedReadsOptions): SharedReads
     return { ...last, page: { ...last.page, events: found.flatMap(({ page }) => page.events) } }
   }
 
-  const join = () => {
-    const after = (position: Position, isSparse = false): SharedRead => {
-      positions.set(follower, position)
-      evict()
-      const cached = cache.get(position) ?? begin(position, isSparse)
-      cached.followers += 1
-      let hasLeft = false
-      const leave = () => {
-        if (!hasLeft) cached.followers -= 1
-        hasLeft = true
-        if (cached.followers > 0) return
-        drop(position, cached)
-        cached.stop.abort()
-      }
-      return { seen: cached.seen, page: cached.page, leave }
-    }
-    const end = () => {
-      positions.delete(follower)
-      evict()
-    }
-    const follower: FollowerReads = { after, joined, end }
-    return follower
-  }
-
-  const forget = () => {
+  const forget = (truncation?: Position) => {
+    if (truncation !== undefined && truncation <= lastTruncation) return
+    lastTruncation = truncation ?? lastTruncation
     cache.clear()
     bytes = 0
   }
 
-  return { join, forget }
+  return { after, joined, forget }
 }

@@ -1,5 +1,11 @@
 import * as assert from 'uvu/assert'
-import { type Batch, type EventLog, LogChanged, type RecordedEvent } from '../../../../src/eventstore/log/log.ts'
+import {
+  type Batch,
+  type EventLog,
+  LogChanged,
+  LogUnavailable,
+  type RecordedEvent,
+} from '../../../../src/eventstore/log/log.ts'
 import { metadataOf } from '../../../../src/eventstore/log/metadata.ts'
 import { failure } from '../../../support/eventstoredb/faults.ts'
 import { stillHeld } from '../../../support/held-objects.ts'
@@ -101,6 +107,32 @@ test('a follower learns that the log has lost its end, even if its position is n
   assert.not.ok(double.store.isReadable(head))
   const error = await readOn(batches).catch((reason: unknown) => reason)
   assert.instance(error, LogChanged)
+  stop.abort()
+})
+
+test('a page that was read ahead is not delivered from a log that has lost it meanwhile', async ({ open, double }) => {
+  const [log, other] = [open({ deadlineMs: 1_000 }), open()]
+  await log.identity()
+  await other.append('a', 'none', numbered(4_000)) // a page
+  const kept = double.store.all().length
+  await other.append('lost', 'none', numbered(5))
+  const stop = new AbortController()
+  const batches = log.follow({ after: 0n, signal: stop.signal })[Symbol.asyncIterator]()
+  const reads = double.faults.count('read')
+  await batches.next()
+  await until(() => double.faults.count('read') === reads + 3) // a page, the metadata of its stream, and the next page
+  await log.head() // and so that one has come
+  await double.stop()
+  double.store.keepFirst(kept)
+  assert.instance(await log.head().catch((reason: unknown) => reason), LogUnavailable)
+  const streams = new Set<string>()
+  const reading = (async () => {
+    for (;;) for (const { stream } of (await batches.next()).value!.events) streams.add(stream)
+  })().catch((reason: unknown) => reason)
+  await double.start()
+  await other.append('new', 'none', numbered(3))
+  assert.instance(await reading, LogChanged)
+  assert.not.ok(streams.has('lost'))
   stop.abort()
 })
 

@@ -43,6 +43,27 @@ export const firstPageStart = (lastPosition: bigint, portions: number): PageStar
 export const isFirst = ({ lastPosition, below }: PageStart): boolean =>
   below.seq === lastPosition && below.ordinal === MAX_ORDINAL
 
+/**
+ * Where the next page begins: with further traces of this window, with the rest of a window whose search took too long to reach its end again, or with the
+ * next window. Undefined after the last page.
+ * @param end down to which row the window was searched
+ * @param page the ids of the traces that the page shows
+ * @param hasMore whether there are others among what was searched
+ */
+export const nextPageStart = (
+  pageStart: PageStart,
+  end: Point,
+  page: readonly string[],
+  hasMore: boolean,
+): PageStart | undefined => {
+  const { lastPosition, portions, downTo = end } = pageStart
+  const shown = new Set([...pageStart.shown, ...page.map(shortId)])
+  if (hasMore) return { ...pageStart, downTo, shown }
+  // Earlier pages have shown the best traces of the whole window, also of its rest.
+  if (isBelow(downTo, end)) return { ...pageStart, below: end, downTo, shown }
+  return isBelow(BOTTOM, end) ? { lastPosition, portions, below: end, shown: new Set() } : undefined
+}
+
 const Seq = z.string().regex(/^\d{1,18}$/)
 const Keys = z.tuple([Seq, z.int32(), Seq, z.int32(), Seq.nullable(), z.int32(), z.string().regex(/^([\w-]{8})*$/)])
 

@@ -7,10 +7,20 @@ import type { Caller } from '../http/caller.ts'
 import { uuids } from '../../eventstore/postgres/arrays.ts'
 import type { TraceRow } from '../trace/tokens/stored-rows.ts'
 import type { IndexQuery } from './statements.ts'
-import { BOTTOM, cursorOf, firstPageStart, isBelow, isFirst, type PageStart, pageStartIn, shortId } from './cursor.ts'
+import {
+  BOTTOM,
+  cursorOf,
+  firstPageStart,
+  isBelow,
+  isFirst,
+  nextPageStart,
+  type PageStart,
+  pageStartIn,
+  shortId,
+} from './cursor.ts'
 import { isExact } from './plan.ts'
 import { type Query, meantBy, readQuery, withConditions } from './query.ts'
-import { byRelevance, byTime, type FoundTrace } from './rank.ts'
+import { byRelevance, byTime } from './rank.ts'
 import type { ReadRows, SearchReads } from './reads.ts'
 import { resolved, scopeOf } from './resolve.ts'
 import { resultOf } from './results.ts'
@@ -79,19 +89,6 @@ const tracesOf = async (readRows: ReadRows, services: FeedSources, ids: readonly
   return new Map(entries.flatMap(({ id, text }) => (text === '' ? [] : [[id, JSON.parse(text) as FeedTrace] as const])))
 }
 
-/** Where the next page begins: with further traces of this window, or with the next window. Undefined after the last page. */
-const nextPageStart = (
-  pageStart: PageStart,
-  end: PageStart['below'],
-  page: readonly FoundTrace[],
-  hasMore: boolean,
-): PageStart | undefined => {
-  const shown = [...pageStart.shown, ...page.map(({ traceId }) => shortId(traceId))]
-  if (hasMore) return { ...pageStart, downTo: end, shown: new Set(shown) }
-  const { lastPosition, portions } = pageStart
-  return isBelow(BOTTOM, end) ? { lastPosition, portions, below: end, shown: new Set() } : undefined
-}
-
 /** How a page is made. */
 type Paging = { readonly pageStart: PageStart; readonly limit: number; readonly sort: Sort }
 
@@ -145,7 +142,8 @@ export const search = (
 
     const notShown = found.traces.filter(({ traceId }) => !pageStart.shown.has(shortId(traceId)))
     const page = notShown.slice(0, limit)
-    const next = nextPageStart(pageStart, found.end, page, notShown.length > limit)
+    const ofPage = page.map(({ traceId }) => traceId)
+    const next = nextPageStart(pageStart, found.end, ofPage, notShown.length > limit)
     const needed = given.facets ? found.traces : page
     const ids = needed.map(({ traceId }) => traceId)
     const traces = await tracesOf(readRows, services, ids)

@@ -105,8 +105,8 @@ const SLICES = 3
 
 /**
  * Messages a second into a service with its log there, and into one with its log in Postgres. Both are warmed up, and then
- * measured in turns: a service that has just started, or a machine that others use meanwhile, would count for one of them. So would what a service
- * has put off while messages came: a turn begins when neither has any of it left.
+ * measured in turns: a service that has just started, or a machine that others use meanwhile, would count for one of them. So would the
+ * read models that a service leaves for later while messages come: a turn begins when those of both have all messages.
  */
 const ingestInTurns = async (url: string, { world, ms }: Setting): Promise<Measured> => {
   const there = await openWorld(withPrefix(url, `bench-${randomUUID()}.`))

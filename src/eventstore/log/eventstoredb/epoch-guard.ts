@@ -14,7 +14,7 @@ export type EpochGuard = {
   renewEpoch(seen: string): Promise<LogIdentity>
   /** Notes the last event of a page. Appended events do not count, because reads may not show them yet. */
   noteRead(event: { readonly position: Position; readonly id: string } | undefined): void
-  /** Stays the same as long as no call fails, so that no other server answers; undefined while that is not verified. */
+  /** A number that is another one after each failed call, when another server may answer; undefined until that one is verified. */
   verification(): number | undefined
   /** @throws LogChanged if the epoch has changed, LogUnavailable if the log cannot be reached */
   assertSame(): Promise<void>

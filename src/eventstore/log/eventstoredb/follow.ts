@@ -54,7 +54,7 @@ export const newFollow = (options: FollowOptions): EventLog<StoredRecord>['follo
         const usable = (await isSame()) ? found : undefined
         const joined = usable && sharedReads.joined({ page: usable, seen: read.seen }, BATCH_EVENTS)
         const page = joined?.page
-        guard.noteRead(page?.events.at(-1))
+        guard.noteRead(page?.events.at(-1)) // one that is not kept was not noted when it was read
         // The next page is read while the follower works on this one.
         next = page && !page.isLast ? sharedReads.after(page.through, page.isSparse) : undefined
         if (page) {

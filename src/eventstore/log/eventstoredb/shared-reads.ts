@@ -44,7 +44,7 @@ type SharedReadsOptions = {
   /** The count of the wake-ups. */
   readonly count: () => number
   readonly read: (after: Position, options: { signal: AbortSignal; isSparse: boolean }) => Promise<ReadPage>
-  /** A page is kept if the log that answered was verified, and its last event is noted: a log that has lost that is not the same. */
+  /** Only pages of a verified log are kept, and the last event of each is noted: if the log has lost it later, it counts as changed. */
   readonly guard: Pick<EpochGuard, 'verification' | 'noteRead'>
   /** A monotonic clock, in milliseconds. */
   readonly now?: () => number

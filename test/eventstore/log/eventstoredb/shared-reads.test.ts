@@ -42,12 +42,19 @@ const newScene = () => {
     for (let i = 0; i < count; i++) sharedReads.after(BigInt(i))
     return count - (reads.length - before)
   }
-  const failures = { fail, verify, noted }
+  /** Looks at a position, and gets a page through another one. */
+  const readThrough = async (position: bigint, through: bigint) => {
+    const look = sharedReads.after(position)
+    reads.at(-1)!.answer(through)
+    await look.page
+    return look
+  }
   return {
     reads,
     sharedReads,
     lookAt,
-    failures,
+    readThrough,
+    identity: { fail, verify, noted },
     wake: () => void (version += 1),
     pass: (ms: number) => void (clock += ms),
   }
@@ -144,7 +151,7 @@ test('a page is kept for ten seconds, whatever its size', async () => {
 })
 
 test('a page that was read while a call failed, or before the log was verified, is not kept; the last event of one that is kept is noted', async () => {
-  const { reads, sharedReads, failures } = newScene()
+  const { reads, sharedReads, identity } = newScene()
   const event = { id: 'e', type: 'Noted', data: '{}', metadata: '{}', stream: 'a', revision: 0n, position: 9n }
   const look = async (meanwhile = () => {}) => {
     const { page } = sharedReads.after(5n)
@@ -152,40 +159,31 @@ test('a page that was read while a call failed, or before the log was verified, 
     reads.at(-1)!.answer(9n, [event])
     await page
   }
-  await look(failures.fail)
+  await look(identity.fail)
   await look()
-  await look(failures.verify)
-  assert.equal([reads.length, failures.noted], [3, []])
+  await look(identity.verify)
+  assert.equal([reads.length, identity.noted], [3, []])
   await look()
   await look()
-  assert.equal([reads.length, failures.noted], [4, ['e']])
+  assert.equal([reads.length, identity.noted], [4, ['e']])
 })
 
 test('a follower that ends does not take a page from slower ones', async () => {
-  const { reads, sharedReads } = newScene()
-  const fast = sharedReads.after(5n)
-  reads[0]!.answer(9n)
-  await fast.page
+  const { reads, sharedReads, readThrough } = newScene()
+  const fast = await readThrough(5n, 9n)
   fast.leave()
   sharedReads.after(5n)
   assert.is(reads.length, 1)
 })
 
 test('pages are dropped when some of their events may have been erased', async () => {
-  const { reads, sharedReads } = newScene()
-  const look = sharedReads.after(5n)
-  reads[0]!.answer(9n)
-  await look.page
+  const { reads, sharedReads, readThrough } = newScene()
+  await readThrough(5n, 9n)
   sharedReads.forget()
-  const again = sharedReads.after(5n)
-  assert.is(reads.length, 2)
-  reads[1]!.answer(9n)
-  await again.page
+  await readThrough(5n, 9n)
   sharedReads.forget(7n)
-  const third = sharedReads.after(5n)
+  await readThrough(5n, 9n)
   assert.is(reads.length, 3)
-  reads[2]!.answer(9n)
-  await third.page
   sharedReads.forget(7n) // read once more, by another reader
   sharedReads.after(5n)
   assert.is(reads.length, 3)
